@@ -1,0 +1,40 @@
+#pragma once
+
+#include "probes/facts/devices.hpp"
+#include "probes/facts/driver.hpp"
+#include "probes/facts/environment.hpp"
+#include "probes/facts/gpus.hpp"
+#include "probes/facts/platform.hpp"
+#include "probes/facts/rocm.hpp"
+#include "probes/facts/wsl.hpp"
+
+namespace sage {
+
+/// Raised only by additive changes: a reader of version N reads every version up to N.
+inline constexpr int facts_version = 1;
+
+/// Everything that the probes established. Checks, env and build read nothing else.
+struct Facts {
+  Platform platform;
+  Devices devices;
+  Driver driver;
+  Gpus gpus;
+  Wsl wsl;
+  Rocm rocm;
+  Environment environment;
+  Fact<bool> deep;  ///< --deep was given
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("platform", &Facts::platform);
+    visit("devices", &Facts::devices);
+    visit("driver", &Facts::driver);
+    visit("gpus", &Facts::gpus);
+    visit("wsl", &Facts::wsl);
+    visit("rocm", &Facts::rocm);
+    visit("environment", &Facts::environment);
+    visit("deep", &Facts::deep);
+  }
+};
+
+}  // namespace sage

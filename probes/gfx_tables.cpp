@@ -1,0 +1,3 @@
+#include "probes/gfx_tables.hpp"
+
+namespace sage {}
