@@ -264,11 +264,11 @@ Result<GfxTables> GfxTables::embedded() {
 std::optional<Error> GfxTables::overlay(std::string_view toml, const std::string& file) {
   Rows rows;
   std::optional<Flaw> flaw;
-  try {
-    const auto root = toml::parse(toml);
-    flaw = read_row<Rows>(root, sections, rows);
-  } catch (const toml::parse_error& error) {
-    flaw = Flaw{std::string(error.description()), error.source().begin.line};
+  const toml::parse_result parsed = toml::parse(toml);
+  if (parsed) {
+    flaw = read_row<Rows>(parsed.table(), sections, rows);
+  } else {
+    flaw = Flaw{std::string(parsed.error().description()), parsed.error().source().begin.line};
   }
   if (flaw) return Error{0, file + ":" + std::to_string(flaw->line) + ": " + flaw->reason};
 
