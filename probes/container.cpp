@@ -129,4 +129,11 @@ Fact<ContainerKind> probe_container(const Host& host) {
   return generic && made_by_wsl(marks) ? ContainerKind::wslc : kind;
 }
 
+std::optional<Error> hidden_by_container(const Fact<ContainerKind>& container, const std::string& what) {
+  if (container.is(ContainerKind::none)) return std::nullopt;
+  if (container.known()) return Error{0, "the host's " + what + " can't be seen from inside a container"};
+  return Error{container.why_unknown().number,
+               "is this a container that hides the host's " + what + "? " + container.why_unknown().text};
+}
+
 }  // namespace sage

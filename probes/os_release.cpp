@@ -2,32 +2,9 @@
 
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
+#include "probes/quoting.hpp"
 
 namespace sage {
-namespace {
-
-std::string unquote(std::string_view text) {
-  std::string value;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == 0 && (c == '"' || c == '\'')) {
-      quote = c;
-    } else if (c == quote && quote != 0) {
-      quote = 0;
-    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-      const char next = text[++i];
-      // Inside double quotes a backslash is only special before these (POSIX shell, 2.2.3).
-      if (quote == '"' && !contains("$`\"\\", std::string_view(&next, 1))) value += c;
-      value += next;
-    } else {
-      value += c;
-    }
-  }
-  return value;
-}
-
-}  // namespace
 
 std::map<std::string, std::string, std::less<>> parse_os_release(std::string_view text) {
   std::map<std::string, std::string, std::less<>> values;

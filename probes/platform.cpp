@@ -112,8 +112,8 @@ Fact<bool> secure_boot(const Host& host, const Platform& platform) {
   if (!efi.known()) return efi;
   if (*efi) return Bool::unknown(Error{value.error().number, variable + " is absent: is efivarfs mounted?"});
   // Container engines cover /sys/firmware.
-  if (!platform.container.is(ContainerKind::none)) return Bool::unknown("/sys/firmware may be hidden in a container");
-  return false;
+  const auto hidden = hidden_by_container(platform.container, "/sys/firmware");
+  return hidden ? Bool::unknown(*hidden) : Bool(false);
 }
 
 void probe_user(const Host& host, const ProcessIdentity& process, Platform& platform) {
