@@ -21,7 +21,7 @@ bool matches_any(const Check& check, const std::vector<std::string>& patterns) {
 std::optional<Error> pattern_without_match(const std::vector<Check>& table, const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) {
     if (std::any_of(table.begin(), table.end(), [&](const Check& check) { return matches(check, pattern); })) continue;
-    std::vector<std::string> names;
+    std::vector<std::string_view> names;
     for (const auto& [topic, name] : enum_names<Topic>) names.emplace_back(name);
     for (const Check& check : table) names.emplace_back(check.id);
     return Error{0, "no check matches '" + pattern + "'" + did_you_mean(pattern, names) +

@@ -13,12 +13,12 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string> top_keys = {"search_paths", "target", "tables", "ignore"};
-const std::vector<std::string> ignore_keys = {"reason", "until"};
+const std::vector<std::string_view> top_keys = {"search_paths", "target", "tables", "ignore"};
+const std::vector<std::string_view> ignore_keys = {"reason", "until"};
 
 class Parser {
  public:
-  Parser(const std::string& file, const std::vector<std::string>& known_ids) : file_(file), known_ids_(known_ids) {}
+  Parser(const std::string& file, const std::vector<std::string_view>& known_ids) : file_(file), known_ids_(known_ids) {}
 
   Result<Config> run(const std::string& text) {
     const toml::parse_result parsed = toml::parse(std::string_view(text), std::string_view(file_));
@@ -116,7 +116,7 @@ class Parser {
   }
 
   const std::string& file_;
-  const std::vector<std::string>& known_ids_;
+  const std::vector<std::string_view>& known_ids_;
   Config config_;
   std::optional<Error> problem_;
 };
@@ -124,7 +124,7 @@ class Parser {
 }  // namespace
 
 Result<Config> parse_config(const std::string& text, const std::string& file,
-                            const std::vector<std::string>& known_ids) {
+                            const std::vector<std::string_view>& known_ids) {
   return Parser(file, known_ids).run(text);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/checks/finding.hpp"
@@ -28,7 +29,7 @@ struct Config {
 /// Reads the text of a configuration file. Errors read "FILE:LINE: what is wrong" and suggest the nearest right key.
 /// `known_ids` are the check ids that [ignore] may name.
 [[nodiscard]] Result<Config> parse_config(const std::string& text, const std::string& file,
-                                          const std::vector<std::string>& known_ids);
+                                          const std::vector<std::string_view>& known_ids);
 
 /// Marks the findings that a rule covers as suppressed. A rule whose day has passed covers nothing. `today` is
 /// "YYYY-MM-DD" in UTC. Returns the rules that have run out, so that the user can be told.

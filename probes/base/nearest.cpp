@@ -6,8 +6,8 @@
 namespace sage {
 namespace {
 
-// Words longer than this are no misspelling of anything here, and the distance is quadratic.
-constexpr std::size_t longest_word = 200;
+// Longer words are no misspelling of anything here, and the distance is quadratic.
+constexpr std::size_t longest_word = 64;
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -26,24 +26,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  if (word.size() > longest_word) return std::nullopt;
-  const std::size_t limit = std::max<std::size_t>(2, word.size() / 3);
-  std::optional<std::string> best;
-  std::size_t best_distance = limit + 1;
-  for (const std::string& candidate : candidates) {
+std::string nearest(std::string_view word, const std::vector<std::string_view>& candidates) {
+  if (word.size() > longest_word) return {};
+  std::string_view best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string_view candidate : candidates) {
     if (candidate.size() > longest_word) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    if (distance >= best_distance) continue;
+    if (distance >= std::min(best_distance, std::max<std::size_t>(word.size(), 1))) continue;
     best_distance = distance;
     best = candidate;
   }
-  return best;
+  return std::string(best);
 }
 
-std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::optional<std::string> match = nearest(word, candidates);
-  return match ? " (did you mean '" + *match + "'?)" : std::string();
+std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates) {
+  const std::string match = nearest(word, candidates);
+  return match.empty() ? std::string() : " (did you mean '" + match + "'?)";
 }
 
 }  // namespace sage

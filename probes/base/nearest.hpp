@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,10 +7,10 @@
 namespace sage {
 
 /// The candidate that `word` is most likely a misspelling of: the smallest edit distance, at most a third of the
-/// word's length (at least 2). nullopt when none is that close.
-[[nodiscard]] std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates);
+/// word's length (at least 2). Empty when none is that close. Of equally near ones the first.
+[[nodiscard]] std::string nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
 /// " (did you mean 'x'?)", or nothing.
-[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+[[nodiscard]] std::string did_you_mean(std::string_view word, const std::vector<std::string_view>& candidates);
 
 }  // namespace sage

@@ -7,7 +7,7 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string> ids = {"platform.sudo", "gpu.present"};
+const std::vector<std::string_view> ids = {"platform.sudo", "gpu.present"};
 
 std::string error_of(const std::string& text) {
   const auto config = parse_config(text, "my.toml", ids);
