@@ -241,12 +241,14 @@ std::vector<Gpu> merge(const Host& host, const GfxTables& tables, const Result<K
   std::copy_if(devices.begin(), devices.end(), std::back_inserter(left),
                [](const PciGpu& device) { return device.vendor_id == amd_vendor_id; });
 
+  const std::vector<KfdNode> none;
+  const std::vector<KfdNode>& nodes = kfd.ok() ? kfd->gpus : none;
   std::vector<Gpu> gpus;
   std::vector<const KfdNode*> hidden;
   std::map<std::uint64_t, std::string> cards;
   std::map<std::string, int> partitions;
   std::uint32_t index = 0;
-  for (const KfdNode& node : kfd.ok() ? kfd->gpus : std::vector<KfdNode>{}) {
+  for (const KfdNode& node : nodes) {
     if (!node.properties.ok()) {
       hidden.push_back(&node);
       continue;
