@@ -235,7 +235,10 @@ std::vector<Finding> check_dkms(const CheckInput& input) {
   const Facts& facts = input.facts;
   const Driver& driver = facts.driver;
   if (auto skip = skip_without_amdgpu(facts)) return {*skip};
-  if (auto skip = skip_unless_known({{"platform.container", &facts.platform.container}})) return {*skip};
+  if (auto skip = skip_unless_known(
+          {{"driver.loaded", &driver.loaded}, {"platform.container", &facts.platform.container}})) {
+    return {*skip};
+  }
   if (in_container(facts)) return {not_applicable("the driver is the host's, not this container's")};
   if (auto skip = skip_unless_known(
           {{"driver.dkms", &driver.dkms}, {"platform.kernel_release", &facts.platform.kernel_release}})) {
@@ -297,7 +300,9 @@ std::string_view meaning_of(const std::string& line) {
 std::vector<Finding> check_kernel_log(const CheckInput& input) {
   const Facts& facts = input.facts;
   if (auto skip = skip_without_amdgpu(facts)) return {*skip};
-  if (auto skip = skip_unless_known({{"driver.log", &facts.driver.log}})) return {*skip};
+  if (auto skip = skip_unless_known({{"driver.loaded", &facts.driver.loaded}, {"driver.log", &facts.driver.log}})) {
+    return {*skip};
+  }
   std::vector<std::string> signs;
   std::vector<std::string> meanings;
   for (const std::string& line : *facts.driver.log) {

@@ -5,37 +5,32 @@
 #include <string>
 #include <vector>
 
+#include "probes/base/result.hpp"
+#include "probes/facts/facts.hpp"
+
 namespace sage {
 
-/// The masks as they are set; nullopt: not set.
-struct VisibilityMasks {
-  std::optional<std::string> rocr;  ///< ROCR_VISIBLE_DEVICES
-  std::optional<std::string> hip;   ///< HIP_VISIBLE_DEVICES
-  std::optional<std::string> cuda;  ///< CUDA_VISIBLE_DEVICES
+/// What one mask variable did to the list of GPUs that it was applied to.
+struct MaskEffect {
+  std::string variable;  ///< "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES" or "CUDA_VISIBLE_DEVICES"
+  std::string value;
+  std::size_t before = 0;  ///< GPUs that it had to choose from
+  std::size_t after = 0;   ///< GPUs that it left
+  std::optional<std::string> cut_at;  ///< the first entry that is no GPU (or a repeated one): the rest of the list is lost
 };
 
-/// Why a word of a mask names no GPU.
-struct MaskProblem {
-  std::string variable;
-  std::string word;
-  bool duplicate = false;  ///< names a GPU that the mask has named already
-  bool cuts = false;       ///< the rest of the list is ignored
-};
-
-/// What the masks leave. GPUs are positions in the list that went in.
+/// Which GPUs programs see, as indices into Gpus::amd, in the programs' order: position i is HIP device i.
 struct Visibility {
-  std::vector<std::size_t> rocr;  ///< what ROCr programs see, in their order
-  std::vector<std::size_t> hip;   ///< what HIP and PyTorch see: "cuda:0" is hip[0]
-  std::string hip_variable;       ///< the variable that HIP obeys; empty when none
-  std::vector<MaskProblem> problems;
+  std::vector<std::size_t> unmasked;  ///< what the runtime enumerates before any mask
+  std::vector<std::size_t> runtime;   ///< after ROCR_VISIBLE_DEVICES: its positions are what the HIP masks count
+  std::vector<std::size_t> hip;       ///< after HIP_VISIBLE_DEVICES, or CUDA_VISIBLE_DEVICES where that is empty
+  std::vector<MaskEffect> masks;      ///< those that are set, in the order in which they work
 };
 
-/// Does what ROCr and HIP do with the masks (facts/gfx.md 4, from ROCr's and clr's sources). `uuids` has one entry per
-/// GPU in the runtime's order: "GPU-<16 hex digits>", or empty when the GPU has none.
-///
-/// ROCr: a comma list of positions or UUID beginnings that fit exactly one GPU; the first wrong or repeated word ends
-/// it; empty or "-1" leaves nothing. HIP: its own variable, or CUDA's when its own is unset or empty; positions in what
-/// ROCr left; the first wrong word ends the list, repeated ones are passed over; empty means unset.
-[[nodiscard]] Visibility simulate_visibility(const std::vector<std::string>& uuids, const VisibilityMasks& masks);
+/// Applies the masks as the runtime does (facts/gfx.md 4): ROCR_VISIBLE_DEVICES first, where an empty value hides every
+/// GPU; then HIP's, which counts positions of the list that is left and where an empty value means "not set". The order
+/// before any mask is KFD's; under WSL, where there is no KFD, the order in which /dev/dxg lists the adapters.
+/// Error: the fact that is unknown.
+[[nodiscard]] Result<Visibility> visible_gpus(const Facts& facts);
 
 }  // namespace sage
