@@ -399,7 +399,7 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const std::string place = "gpus.amd[" + std::to_string(i) + "].kind";
     if (auto skip = skip_unless_known({{place, &gpus[i].kind}})) return {*skip};
-    integrated += gpus[i].kind.is(GpuKind::integrated) ? 1 : 0;
+    if (gpus[i].kind.is(GpuKind::integrated)) ++integrated;
   }
   if (integrated == 0 || integrated == gpus.size()) return {pass("All AMD GPUs here are of one kind.")};
 
