@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,31 +8,40 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/base/enum_names.hpp"
 #include "probes/base/result.hpp"
 
 namespace sage {
 
 /// One row of gfx_targets.toml. Empty texts mean "not established".
 struct GfxTarget {
-  std::string name;                 ///< "gfx1201"
-  std::string architecture;         ///< "RDNA4"
-  std::uint32_t kfd_version = 0;    ///< 120001; 0 for generic targets
+  std::string name;               ///< "gfx1201"
+  std::string architecture;       ///< "RDNA4"
+  std::uint32_t kfd_version = 0;  ///< 120001; 0 for generic targets
   bool generic = false;
-  std::string covered_by_generic;   ///< "gfx12-generic"
-  std::vector<std::string> members; ///< of a generic target
+  std::string covered_by_generic;    ///< "gfx12-generic"
+  std::vector<std::string> members;  ///< of a generic target
   std::uint32_t elf_machine = 0;
   bool xnack = false;
   bool sramecc = false;
   std::uint32_t wavefront_size = 0;
-  std::uint32_t lds_bytes = 0;      ///< per workgroup
+  std::uint32_t lds_bytes = 0;  ///< per workgroup
   std::uint32_t vgprs_per_simd = 0;
-  std::string llvm_first;
+  std::uint32_t vgprs_per_wave = 0;
+  std::uint32_t waves_per_simd = 0;
+  std::string wmma;                 ///< matrix instruction family: "gfx11", "gfx12", "gfx1250"
+  std::string mfma;                 ///< "cdna1", "cdna2", "cdna3" ...
+  std::string sparse;               ///< "swmmac", "smfmac"
+  std::string dot4;                 ///< "sdot4+udot4", "sudot4+udot4"
+  std::string fp8;                  ///< "fnuz", "ocp"
+  std::string llvm_first;           ///< first upstream LLVM, "18"; "<=14": not looked further back
+  bool llvm_first_exact = true;     ///< false: the truth may be one release later
   std::string rocm_absent_in;       ///< newest ROCm whose device libraries lack the target ("6.0"): tried
   std::string rocm_first_official;  ///< first release in AMD's support matrix ("6.4.1"); mark in rocm_first_mark
   std::string rocm_first_mark;      ///< evidence mark of rocm_first_official
   std::string kernel_first;         ///< first Linux kernel that drives it ("6.11"); hint only
   std::string kernel_first_mark;
-  bool torch_wheel = false;         ///< a current PyTorch wheel carries it
+  bool torch_wheel = false;  ///< a current PyTorch wheel carries it
 };
 
 struct GpuName {
@@ -51,6 +61,13 @@ struct GpuModel {
 
 enum class OverrideClass { safe, risky, bad };
 
+template <>
+inline constexpr auto enum_names<OverrideClass> = std::to_array<EnumName<OverrideClass>>({
+    {OverrideClass::safe, "safe"},
+    {OverrideClass::risky, "risky"},
+    {OverrideClass::bad, "bad"},
+});
+
 /// HSA_OVERRIDE_GFX_VERSION advice for one target and value.
 struct OverrideRule {
   std::string target;
@@ -65,7 +82,8 @@ class GfxTables {
   /// The embedded tables; they are parsed at the first call in a process.
   [[nodiscard]] static Result<GfxTables> embedded();
 
-  /// Adds or replaces rows from a user's TOML text in the same format. Error: file, line and reason.
+  /// Adds or replaces whole rows from a user's TOML text in the same format. Strict: an unknown key or an impossible
+  /// value changes nothing and gives an Error with file, line, reason and the nearest right key.
   [[nodiscard]] std::optional<Error> overlay(std::string_view toml, const std::string& file);
 
   [[nodiscard]] const GfxTarget* target(std::string_view name) const;

@@ -1,0 +1,80 @@
+#include "doctor/report/json_report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "probes/facts/facts_json.hpp"
+
+namespace sage {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json finding_to_json(const Finding& finding) {
+  Json evidence = Json::array();
+  for (const Evidence& row : finding.evidence) evidence.push_back({{"source", row.source}, {"value", row.value}});
+
+  Json remedies = Json::array();
+  for (const Remedy& remedy : finding.remedies) {
+    Json needs = Json::array();
+    for (const Need need : remedy.needs) needs.push_back(enum_name(need));
+    remedies.push_back({{"text", remedy.text}, {"commands", remedy.commands}, {"needs", needs}});
+  }
+
+  const bool has_cause = !finding.cause.empty();
+  return {
+      {"id", finding.id},
+      {"subject", finding.subject},
+      {"title", finding.title},
+      {"topic", enum_name(finding.topic)},
+      {"status", enum_name(finding.status)},
+      {"suppressed", finding.suppressed},
+      {"suppressed_reason", finding.suppressed_reason},
+      {"observed", finding.observed},
+      {"evidence", evidence},
+      {"cause", finding.cause},
+      {"confidence", has_cause ? Json(enum_name(finding.confidence)) : Json(nullptr)},
+      {"remedy", remedies},
+      {"verify", finding.verify},
+      {"docs", "docs/findings/" + finding.id + ".md"},
+      {"blocked_by", finding.blocked_by.empty() ? Json(nullptr) : Json(finding.blocked_by)},
+  };
+}
+
+void redact_texts(Json& json, const std::function<std::string(std::string_view)>& redact) {
+  if (json.is_string()) {
+    json = redact(json.get_ref<const std::string&>());
+  } else if (json.is_structured()) {
+    for (Json& inner : json) redact_texts(inner, redact);
+  }
+}
+
+}  // namespace
+
+std::string json_report(const Report& report, const std::function<std::string(std::string_view)>& redact) {
+  const Summary& summary = report.summary;
+  Json facts = facts_to_json(report.facts);
+  facts["facts_version"] = facts_version;
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) findings.push_back(finding_to_json(finding));
+  redact_texts(facts, redact);
+  redact_texts(findings, redact);
+
+  const Json json = {
+      {"schema_version", report_schema_version},
+      {"tool", {{"name", "sage-doctor"}, {"version", report.tool_version}, {"time", report.time},
+                {"source", redact(report.source)}}},
+      {"facts", facts},
+      {"findings", findings},
+      {"summary",
+       {{"pass", summary.pass},
+        {"warn", summary.warn},
+        {"fail", summary.fail},
+        {"skip", summary.skip},
+        {"error", summary.error},
+        {"info", summary.info},
+        {"suppressed", summary.suppressed}}},
+  };
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace sage

@@ -1,0 +1,84 @@
+#include "doctor/report/wrap.hpp"
+
+#include <cstdint>
+
+#include "probes/base/text.hpp"
+
+namespace sage {
+namespace {
+
+// Length of the UTF-8 sequence at the front of `text`, 0 when it is not one (overlong forms and surrogates included).
+std::size_t sequence_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+  if (length == 0 || lead > 0xf4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  if (lead == 0xe0 && byte(1) < 0xa0) return 0;
+  if (lead == 0xed && byte(1) > 0x9f) return 0;
+  if (lead == 0xf0 && byte(1) < 0x90) return 0;
+  if (lead == 0xf4 && byte(1) > 0x8f) return 0;
+  return length;
+}
+
+bool control(std::string_view sequence) {
+  const auto first = static_cast<std::uint8_t>(sequence[0]);
+  if (first < 0x20 || first == 0x7f) return true;
+  // U+0080 to U+009F: terminals may take them for escape sequences.
+  return first == 0xc2 && static_cast<std::uint8_t>(sequence[1]) < 0xa0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string safe;
+  safe.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = sequence_length(text);
+    const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
+    if (sequence == "\n" || sequence == "\t") {
+      safe += ' ';
+    } else if (length == 0 || control(sequence)) {
+      safe += '?';
+    } else {
+      safe += sequence;
+    }
+    text.remove_prefix(sequence.size());
+  }
+  return safe;
+}
+
+std::size_t columns(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<std::uint8_t>(c) & 0xc0) != 0x80 ? 1 : 0;
+  return count;
+}
+
+std::string wrapped(std::string_view text, std::string_view first, std::string_view rest, std::size_t width) {
+  std::string out(first);
+  std::size_t used = columns(first);
+  bool line_has_word = false;
+  for (const std::string_view word : words(text)) {
+    const std::size_t length = columns(word);
+    if (line_has_word && used + 1 + length > width) {
+      out += '\n';
+      out += rest;
+      used = columns(rest);
+      line_has_word = false;
+    }
+    if (line_has_word) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += length;
+    line_has_word = true;
+  }
+  out += '\n';
+  return out;
+}
+
+}  // namespace sage
