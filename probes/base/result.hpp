@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <utility>
@@ -36,6 +37,12 @@ class [[nodiscard]] Result {
   [[nodiscard]] const Error& error() const { return std::get<1>(state_); }
 
   [[nodiscard]] T value_or(T fallback) const { return ok() ? value() : std::move(fallback); }
+
+  friend bool operator==(const Result& a, const Result& b)
+    requires std::equality_comparable<T>
+  {
+    return a.state_ == b.state_;
+  }
 
  private:
   std::variant<T, Error> state_;

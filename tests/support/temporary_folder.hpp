@@ -14,6 +14,8 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
   /// Canonical path of the folder, or of a name in it.
   [[nodiscard]] std::string path(std::string_view name = "") const;
 

@@ -1,0 +1,296 @@
+// A file system made of a map. Only the paths that something was recorded about are in the map; the folders above them
+// are implied, and a lookup walks from "/" part by part as path_resolution(7) describes, because a symlink may stand
+// anywhere on the way (/sys/class/drm/card0 is one). Every question starts with that walk; what is asked of the file
+// at its end is then read from the entry, or computed from it where the entry does not say.
+
+#include "probes/host/captured_host.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <utility>
+
+#include "probes/base/text.hpp"
+
+namespace sage {
+namespace {
+
+constexpr int most_links = 40;  // MAXSYMLINKS of Linux
+
+Error told(const Error& error, const std::string& subject) {
+  return error.text.empty() ? system_error(error.number, subject) : error;
+}
+
+template <class T>
+Result<T> replay(const Captured<T>& captured, const std::string& subject) {
+  if (!captured) return system_error(ENOENT, subject);
+  if (!captured->ok()) return told(captured->error(), subject);
+  return *captured;
+}
+
+/// A path without symlinks and what the capture says there; `entry` is null where only implied.
+struct Place {
+  std::string path;
+  const CapturedPath* entry = nullptr;
+  FileType type = FileType::directory;
+};
+
+class CapturedHost : public Host {
+ public:
+  explicit CapturedHost(Capture capture) : capture_(std::move(capture)) {
+    folders_.emplace("/", std::set<std::string>{});
+    for (const auto& [path, entry] : capture_.paths) {
+      add_to_parents(path);
+      if (entry.type == FileType::directory) folders_[path].insert(entry.names.begin(), entry.names.end());
+    }
+    for (const auto& [path, facts] : capture_.elf) add_to_parents(path);
+  }
+
+  Result<std::string> read_file(const std::string& path, std::size_t cap) const override {
+    const Result<const CapturedPath*> file = readable_file(path);
+    if (!file) return file.error();
+    const std::string& contents = *(*file)->contents;
+    if ((*file)->only_end || contents.size() > cap) return system_error(EFBIG, path);
+    return contents;
+  }
+
+  Result<std::string> read_file_end(const std::string& path, std::size_t count) const override {
+    const Result<const CapturedPath*> file = readable_file(path);
+    if (!file) return file.error();
+    const std::string& contents = *(*file)->contents;
+    return contents.substr(contents.size() - std::min(count, contents.size()));
+  }
+
+  Result<std::vector<std::string>> list_folder(const std::string& path) const override {
+    const Result<Place> place = resolve(path, Links::follow);
+    if (!place) return place.error();
+    if (place->entry != nullptr && place->entry->list_error) return told(*place->entry->list_error, path);
+    if (place->type != FileType::directory) return system_error(ENOTDIR, path);
+    const std::set<std::string>& names = folders_.at(place->path);
+    return std::vector<std::string>(names.begin(), names.end());
+  }
+
+  Result<FileStatus> status(const std::string& path, Links links) const override {
+    const Result<Place> place = resolve(path, links);
+    if (!place) return place.error();
+    return status_of(*place);
+  }
+
+  Result<std::string> read_link(const std::string& path) const override {
+    const Result<Place> place = resolve(path, Links::keep);
+    if (!place) return place.error();
+    if (place->type != FileType::symlink) return system_error(EINVAL, path);
+    return place->entry->target;
+  }
+
+  Result<std::string> canonical(const std::string& path) const override {
+    const Result<Place> place = resolve(path, Links::follow);
+    if (!place) return place.error();
+    return place->path;
+  }
+
+  Errno access_device(const std::string& path) const override {
+    const Result<Place> place = resolve(path, Links::follow);
+    if (!place) return Errno{place.error().number};
+    if (place->entry != nullptr && place->entry->access) return *place->entry->access;
+    return Errno{may_read_and_write(status_of(*place)) ? 0 : EACCES};
+  }
+
+  Errno open_device(const std::string& path) const override {
+    const Result<Place> place = resolve(path, Links::follow);
+    if (!place) return Errno{place.error().number};
+    if (place->entry != nullptr && place->entry->open) return *place->entry->open;
+    if (place->type == FileType::directory) return Errno{EISDIR};
+    return Errno{may_read_and_write(status_of(*place)) ? 0 : EACCES};
+  }
+
+  Result<std::uint64_t> filesystem_size(const std::string& path) const override {
+    const auto size = capture_.filesystem_sizes.find(path);
+    if (size == capture_.filesystem_sizes.end()) return system_error(ENOENT, path);
+    if (!size->second.ok()) return told(size->second.error(), path);
+    return size->second;
+  }
+
+  std::map<std::string, std::string> environment() const override { return capture_.environment; }
+  ProcessIdentity process() const override { return capture_.process; }
+  std::int64_t now() const override { return capture_.now; }
+
+  Result<std::vector<Mount>> mounts() const override { return replay(capture_.mounts, error_subject::mounts); }
+  Result<LibcInfo> libc() const override { return replay(capture_.libc, error_subject::libc); }
+  Result<std::vector<LoaderCacheEntry>> loader_cache() const override {
+    return replay(capture_.loader_cache, error_subject::loader_cache);
+  }
+  Result<std::vector<std::string>> kernel_log() const override {
+    return replay(capture_.kernel_log, error_subject::kernel_log);
+  }
+  Result<std::vector<DxgAdapterReply>> dxg_adapters() const override {
+    return replay(capture_.dxg_adapters, error_subject::dxg_adapters);
+  }
+
+  Result<std::vector<DrmDeviceReply>> drm_devices(const std::vector<std::string>& render_nodes) const override {
+    const Result<std::vector<DrmDeviceReply>> all = replay(capture_.drm_devices, error_subject::drm_devices);
+    if (!all) return all.error();
+    std::vector<DrmDeviceReply> asked;
+    for (const DrmDeviceReply& device : *all) {
+      const bool wanted = std::find(render_nodes.begin(), render_nodes.end(), device.render_node) != render_nodes.end();
+      if (wanted) asked.push_back(device);
+    }
+    return asked;
+  }
+
+  Result<ElfFacts> elf(const std::string& path, const ElfQuery& query) const override {
+    const Result<Place> place = resolve(path, Links::follow);
+    if (!place) return place.error();
+    const auto found = capture_.elf.find(place->path);
+    if (found == capture_.elf.end()) {
+      if (place->entry != nullptr && place->entry->read_error) return told(*place->entry->read_error, path);
+      return system_error(place->type == FileType::directory ? EISDIR : ENOEXEC, path);
+    }
+    if (!found->second.ok()) return told(found->second.error(), path);
+    ElfFacts facts = *found->second;
+    facts.symbols = answers(query.symbols, facts.symbols);
+    facts.strings = answers(query.strings, facts.strings);
+    return facts;
+  }
+
+  Result<ProgramOutput> run_program(const std::vector<std::string>& arguments, std::chrono::milliseconds) const override {
+    for (const CapturedProgram& program : capture_.programs) {
+      if (program.arguments != arguments) continue;
+      if (!program.result.ok()) return told(program.result.error(), arguments.empty() ? "program" : arguments.front());
+      return program.result;
+    }
+    return system_error(ENOENT, arguments.empty() ? "program" : arguments.front());
+  }
+
+ private:
+  void add_to_parents(const std::string& path) {
+    std::string child = path;
+    for (std::string folder = parent_path(child); !folder.empty(); folder = parent_path(child)) {
+      if (!folders_[folder].insert(child.substr(child.rfind('/') + 1)).second) return;
+      child = std::move(folder);
+    }
+  }
+
+  [[nodiscard]] const CapturedPath* entry_for(const std::string& path) const {
+    const auto entry = capture_.paths.find(path);
+    return entry == capture_.paths.end() ? nullptr : &entry->second;
+  }
+
+  /// The file at a path without symlinks; nullopt when there is none.
+  [[nodiscard]] std::optional<Place> place_at(const std::string& path) const {
+    if (const CapturedPath* entry = entry_for(path)) return Place{path, entry, entry->type};
+    if (capture_.elf.contains(path)) return Place{path, nullptr, FileType::regular};
+    if (folders_.contains(path)) return Place{path, nullptr, FileType::directory};
+    return std::nullopt;
+  }
+
+  /// Walks `asked` from "/"; errors name the path that was asked for.
+  [[nodiscard]] Result<Place> resolve(const std::string& asked, Links last) const {
+    if (asked.empty()) return system_error(ENOENT, asked);
+    const std::string absolute = asked.starts_with('/') ? asked : capture_.process.working_folder + "/" + asked;
+    std::vector<std::string> rest = parts_of(absolute);  // the next part is at the back
+    const bool wants_folder = absolute.ends_with('/');
+    Place here = *place_at("/");
+    int links = 0;
+    while (!rest.empty()) {
+      if (here.type != FileType::directory) return system_error(ENOTDIR, asked);
+      const std::string part = std::move(rest.back());
+      rest.pop_back();
+      if (part == "..") {
+        if (here.path != "/") here = *place_at(parent_path(here.path));
+        continue;
+      }
+      const std::optional<Place> next = place_at(here.path == "/" ? "/" + part : here.path + "/" + part);
+      if (!next) return system_error(ENOENT, asked);
+      if (next->entry != nullptr && next->entry->status_error) return told(*next->entry->status_error, asked);
+      const bool follow = !rest.empty() || last == Links::follow || wants_folder;
+      if (next->type != FileType::symlink || !follow) {
+        here = *next;
+        continue;
+      }
+      if (++links > most_links) return system_error(ELOOP, asked);
+      const std::string& target = next->entry->target;
+      if (target.empty()) return system_error(ENOENT, asked);
+      if (target.starts_with('/')) here = *place_at("/");
+      std::vector<std::string> inserted = parts_of(target);
+      rest.insert(rest.end(), std::make_move_iterator(inserted.begin()), std::make_move_iterator(inserted.end()));
+    }
+    if (wants_folder && here.type != FileType::directory) return system_error(ENOTDIR, asked);
+    return here;
+  }
+
+  /// Last part first; without empty parts and ".".
+  [[nodiscard]] static std::vector<std::string> parts_of(const std::string& path) {
+    std::vector<std::string> parts;
+    for (const std::string_view part : split(path, '/')) {
+      if (!part.empty() && part != ".") parts.emplace_back(part);
+    }
+    std::reverse(parts.begin(), parts.end());
+    return parts;
+  }
+
+  /// An entry that has contents.
+  [[nodiscard]] Result<const CapturedPath*> readable_file(const std::string& path) const {
+    const Result<Place> place = resolve(path, Links::follow);
+    if (!place) return place.error();
+    if (place->entry != nullptr && place->entry->read_error) return told(*place->entry->read_error, path);
+    if (place->type == FileType::directory) return system_error(EISDIR, path);
+    if (place->type != FileType::regular) return system_error(EINVAL, path);
+    if (place->entry == nullptr || !place->entry->contents) {
+      return Error{ENODATA, path + ": the capture does not hold the contents"};
+    }
+    return place->entry;
+  }
+
+  [[nodiscard]] static FileStatus status_of(const Place& place) {
+    static constexpr auto default_mode = [](FileType type) -> std::uint32_t {
+      if (type == FileType::symlink) return 0777;
+      return type == FileType::directory ? 0755 : 0644;
+    };
+    const CapturedPath none;
+    const CapturedPath& entry = place.entry == nullptr ? none : *place.entry;
+    FileStatus status;
+    status.type = place.type;
+    status.mode = entry.mode.value_or(default_mode(place.type));
+    status.uid = entry.uid.value_or(0);
+    status.gid = entry.gid.value_or(0);
+    status.device_major = entry.device_major.value_or(0);
+    status.device_minor = entry.device_minor.value_or(0);
+    status.size = entry.size.value_or(place.type == FileType::symlink ? entry.target.size()
+                                      : entry.contents                ? entry.contents->size()
+                                                                      : 0);
+    status.inode = entry.inode.value_or(0);
+    return status;
+  }
+
+  /// The kernel's rule (inode_permission): root passes; the owner has the owner's bits and no others, a member of the
+  /// group has the group's bits and no others.
+  [[nodiscard]] bool may_read_and_write(const FileStatus& status) const {
+    const ProcessIdentity& process = capture_.process;
+    if (process.effective_uid == 0) return true;
+    const bool member = status.gid == process.gid ||
+                        std::find(process.groups.begin(), process.groups.end(), status.gid) != process.groups.end();
+    const std::uint32_t shift = status.uid == process.effective_uid ? 6 : member ? 3 : 0;
+    return ((status.mode >> shift) & 06) == 06;
+  }
+
+  /// What the capture does not say of a symbol or text is "no".
+  [[nodiscard]] static std::map<std::string, bool> answers(const std::vector<std::string>& asked,
+                                                           const std::map<std::string, bool>& recorded) {
+    std::map<std::string, bool> given;
+    for (const std::string& name : asked) {
+      const auto answer = recorded.find(name);
+      given[name] = answer != recorded.end() && answer->second;
+    }
+    return given;
+  }
+
+  Capture capture_;
+  std::map<std::string, std::set<std::string>> folders_;  ///< every folder, implied ones included, and its names
+};
+
+}  // namespace
+
+std::unique_ptr<Host> make_captured_host(Capture capture) { return std::make_unique<CapturedHost>(std::move(capture)); }
+
+}  // namespace sage
