@@ -14,7 +14,7 @@
 
 #include <toml++/toml.h>
 
-#include "probes/base/nearest_name.hpp"
+#include "probes/base/nearest.hpp"
 #include "probes/base/text.hpp"
 #include "probes/host/capture_folder.hpp"
 
@@ -185,9 +185,8 @@ class Section {
   void close() {
     for (const auto& [key, node] : table_) {
       if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
-      const std::string nearest = nearest_name(key.str(), known_);
-      problems_.add(key.source(), "unknown key '" + place_ + std::string(key.str()) + "'" +
-                                      (nearest.empty() ? "" : " (did you mean '" + nearest + "'?)"));
+      problems_.add(key.source(),
+                    "unknown key '" + place_ + std::string(key.str()) + "'" + did_you_mean(key.str(), known_));
     }
   }
 
@@ -453,11 +452,10 @@ struct Layer {
 };
 
 Result<toml::table> parse_toml(const std::string& text, const std::string& file) {
-  try {
-    return toml::parse(text, file);
-  } catch (const toml::parse_error& problem) {
-    return Error{0, file + ":" + std::to_string(problem.source().begin.line) + ": " + std::string(problem.description())};
-  }
+  toml::parse_result parsed = toml::parse(text, file);
+  if (parsed) return std::move(parsed).table();
+  const toml::parse_error& problem = parsed.error();
+  return Error{0, file + ":" + std::to_string(problem.source().begin.line) + ": " + std::string(problem.description())};
 }
 
 bool is_folder_name(std::string_view name) {
