@@ -315,6 +315,16 @@ std::optional<std::string> GfxTables::marketing_name(std::uint32_t device_id,
   return std::nullopt;
 }
 
+std::optional<bool> GfxTables::target_integrated(std::string_view target) const {
+  std::optional<bool> integrated;
+  for (const auto& [id, model] : models_) {
+    if (model.target != target) continue;
+    if (integrated && *integrated != model.integrated) return std::nullopt;
+    integrated = model.integrated;
+  }
+  return integrated;
+}
+
 std::optional<std::string> GfxTables::target_of_gc_version(std::string_view version) const {
   const auto found = gc_versions_.find(version);
   if (found == gc_versions_.end()) return std::nullopt;

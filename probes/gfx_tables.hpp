@@ -91,6 +91,8 @@ class GfxTables {
   /// Marketing name for device id and revision; nullopt when the table has none.
   [[nodiscard]] std::optional<std::string> marketing_name(std::uint32_t device_id,
                                                           std::optional<std::uint32_t> revision) const;
+  /// True when the table knows this target only as graphics of an APU, false when only as cards; nullopt otherwise.
+  [[nodiscard]] std::optional<bool> target_integrated(std::string_view target) const;
   /// "12.0.1" -> "gfx1201" through the GC IP map, which is not digit for digit.
   [[nodiscard]] std::optional<std::string> target_of_gc_version(std::string_view version) const;
   [[nodiscard]] const OverrideRule* override_rule(std::string_view target, std::string_view value) const;

@@ -1,7 +1,169 @@
+#include <algorithm>
+
 #include "doctor/checks/registry.hpp"
+#include "doctor/checks/scope.hpp"
+#include "doctor/checks/wording.hpp"
+#include "probes/base/text.hpp"
+#include "probes/base/version.hpp"
 
 namespace sage {
+namespace {
 
-std::vector<Check> platform_checks() { return {}; }
+constexpr std::uint64_t gib = 1024ULL * 1024 * 1024;
+
+// What one HIP or C++ template source of a PyTorch extension may take. An estimate: it only steers advice.
+constexpr std::uint64_t memory_per_job = 3 * gib;
+constexpr std::uint64_t least_memory_for_builds = 4 * gib;
+
+// librocdxg's and AMD's own container advice (facts/wsl.md 2.6).
+constexpr std::uint64_t least_shared_memory = 1 * gib;
+
+std::vector<Finding> check_wsl1(const CheckInput& input) {
+  const Platform& platform = input.facts.platform;
+  if (auto skip = skip_unless_known({{"platform.kind", &platform.kind}})) return {*skip};
+  if (*platform.kind != PlatformKind::wsl1) return {pass("this is not WSL1")};
+
+  Finding finding = fail("this is WSL1, which has no way to a GPU");
+  finding.evidence = {{"/proc/sys/kernel/osrelease", platform.kernel_release.value_or("?")}};
+  finding.cause = "WSL1 translates Linux system calls on Windows; only WSL2 has a Linux kernel with /dev/dxg.";
+  const auto name = input.facts.environment.get("WSL_DISTRO_NAME");
+  const bool named = name.known() && name->has_value() && !(*name)->empty();
+  finding.remedies = {
+      {"In PowerShell on Windows, turn this distribution into WSL2. It takes some minutes and keeps your files:",
+       {"wsl --update", "wsl --set-version " + (named ? **name : std::string("DISTRO")) + " 2"},
+       {Need::windows, Need::wsl_restart}}};
+  if (!named) finding.remedies[0].text += " (`wsl --list` shows the name to put in place of DISTRO)";
+  finding.verify = "uname -r    # ends in -microsoft-standard-WSL2";
+  return {finding};
+}
+
+std::vector<Finding> check_sudo(const CheckInput& input) {
+  const Platform& platform = input.facts.platform;
+  if (auto skip = skip_unless_known({{"platform.under_sudo", &platform.under_sudo}})) return {*skip};
+  if (!*platform.under_sudo) return {pass("not run through sudo")};
+
+  Finding finding = warn("this runs as root through sudo, so it shows what root may do, not what you may do");
+  finding.cause = "root passes every permission check, and sudo drops the environment variables that you have set.";
+  finding.remedies = {{"Run it as yourself; no check needs root:", {"sage-doctor check"}, {}}};
+  finding.verify = "id -u    # not 0";
+  return {finding};
+}
+
+std::vector<Finding> check_libc(const CheckInput& input) {
+  const Platform& platform = input.facts.platform;
+  if (auto skip = skip_unless_known(
+          {{"platform.libc_name", &platform.libc_name}, {"platform.libc_version", &platform.libc_version}})) {
+    return {*skip};
+  }
+  const std::string& name = *platform.libc_name;
+  const std::string& version = *platform.libc_version;
+  Finding finding = pass(name + " " + version + " runs the wheels of PyTorch and ROCm");
+  finding.evidence = {{"C library", name + " " + version}};
+  if (name == "glibc" && !parse_version(version)) {
+    return {make_finding(Status::skip, "unknown: the glibc version \"" + version + "\" is not a number")};
+  }
+  if (name == "glibc" && !version_below(version, "2.28")) return {finding};
+
+  finding.status = Status::warn;
+  if (name == "glibc") {
+    finding.observed = "glibc " + version + " is older than 2.28, which PyTorch's ROCm wheels ask for";
+    finding.cause = "The wheels are built for manylinux_2_28; pip does not offer them to an older system.";
+    finding.remedies = {{"Use a newer distribution, or a container of one:",
+                         {"docker run -it --device=/dev/kfd --device=/dev/dri ubuntu:24.04"},
+                         {}}};
+  } else {
+    finding.observed = "the C library is " + name + "; PyTorch and ROCm are only built for glibc";
+    finding.cause = "Wheels tagged manylinux need glibc. pip finds none of them on " + name + ".";
+    finding.remedies = {{"Use a distribution with glibc (Ubuntu, Debian, Fedora, Arch), or a container of one:",
+                         {"docker run -it --device=/dev/kfd --device=/dev/dri ubuntu:24.04"},
+                         {}}};
+  }
+  finding.verify = "ldd --version | head -n 1";
+  return {finding};
+}
+
+std::vector<Finding> check_build_memory(const CheckInput& input) {
+  const Platform& platform = input.facts.platform;
+  if (auto skip = skip_unless_known({{"platform.memory_limit", &platform.memory_limit},
+                                     {"platform.memory_available", &platform.memory_available},
+                                     {"platform.swap_total", &platform.swap_total},
+                                     {"platform.usable_cpus", &platform.usable_cpus}})) {
+    return {*skip};
+  }
+  const std::uint64_t limit = *platform.memory_limit;
+  const std::uint64_t available = std::min(*platform.memory_available, limit);
+  const std::uint64_t fitting = std::min<std::uint64_t>(available / memory_per_job, *platform.usable_cpus);
+  const std::string jobs = std::to_string(std::max<std::uint64_t>(fitting, 1));
+
+  Finding finding = pass("builds of extensions fit with MAX_JOBS=" + jobs + ": " + human_bytes(available) +
+                         " of memory are free for " + counted(*platform.usable_cpus, "CPU"));
+  finding.evidence = {{"memory limit", human_bytes(limit)},
+                      {"memory available", human_bytes(available)},
+                      {"swap", human_bytes(*platform.swap_total)}};
+  if (limit / 2 + *platform.swap_total / 2 >= least_memory_for_builds / 2) return {finding};
+
+  finding.status = Status::warn;
+  finding.observed = human_bytes(limit) + " of memory and " + human_bytes(*platform.swap_total) +
+                     " of swap are little for compiling GPU extensions";
+  finding.cause = "One compiler job may take about 3 GiB; the kernel then kills it (\"Killed\", signal 9).";
+  finding.confidence = Confidence::likely;
+  finding.remedies = {{"Compile one file at a time:", {"export MAX_JOBS=1"}, {}}};
+  if (platform.kind.is(PlatformKind::wsl2)) {
+    finding.remedies.push_back({"Give WSL more memory: in %UserProfile%\\.wslconfig on Windows write `memory=16GB` below "
+                                "`[wsl2]`, then in PowerShell:",
+                                {"wsl --shutdown"},
+                                {Need::windows, Need::wsl_restart}});
+  } else if (in_container(input.facts)) {
+    finding.remedies.push_back(
+        {"Or give the container more memory (`docker run --memory=16g ...`).", {}, {Need::container_restart}});
+  } else {
+    finding.remedies.push_back({"Or add swap:",
+                                {"sudo fallocate -l 8G /swapfile && sudo chmod 600 /swapfile",
+                                 "sudo mkswap /swapfile && sudo swapon /swapfile"},
+                                {Need::sudo}});
+  }
+  finding.verify = "free -h";
+  return {finding};
+}
+
+std::vector<Finding> check_shm(const CheckInput& input) {
+  const Platform& platform = input.facts.platform;
+  if (auto skip = skip_unless_known({{"platform.shm_size", &platform.shm_size}})) return {*skip};
+  const std::string size = human_bytes(*platform.shm_size);
+  if (*platform.shm_size >= least_shared_memory) return {pass("/dev/shm holds " + size)};
+
+  Finding finding = warn("/dev/shm holds only " + size);
+  finding.evidence = {{"/dev/shm", std::to_string(*platform.shm_size) + " bytes"}};
+  finding.cause =
+      "PyTorch's data loaders and RCCL pass data through /dev/shm; they stop with \"Bus error\" or \"No space left on "
+      "device\" when it is full.";
+  finding.confidence = Confidence::likely;
+  if (platform.container.is(ContainerKind::kubernetes)) {
+    finding.remedies = {{"Mount an emptyDir with `medium: Memory` at /dev/shm in the pod.", {}, {Need::container_restart}}};
+  } else if (platform.container.is(ContainerKind::podman)) {
+    finding.remedies = {{"Start the container with more:", {"podman run --shm-size=8g ..."}, {Need::container_restart}}};
+  } else if (in_container(input.facts)) {
+    finding.remedies = {{"Start the container with more, or with the host's:",
+                         {"docker run --shm-size=8g ...", "docker run --ipc=host ..."},
+                         {Need::container_restart}}};
+  } else {
+    finding.remedies = {
+        {"Make it larger until the next reboot:", {"sudo mount -o remount,size=8G /dev/shm"}, {Need::sudo}}};
+  }
+  finding.verify = "df -h /dev/shm";
+  return {finding};
+}
+
+}  // namespace
+
+std::vector<Check> platform_checks() {
+  return {
+      {"platform.wsl1", "WSL version", Topic::platform, {}, check_wsl1},
+      {"platform.sudo", "run as yourself", Topic::platform, {}, check_sudo},
+      {"platform.libc", "C library", Topic::platform, {}, check_libc},
+      {"platform.build-memory", "memory for builds", Topic::platform, {}, check_build_memory},
+      {"platform.shm", "shared memory", Topic::platform, {}, check_shm},
+  };
+}
 
 }  // namespace sage

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "doctor/checks/wsl_common.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -20,14 +21,10 @@ std::string place(std::size_t gpu, std::string_view field) {
   return "gpus.amd[" + std::to_string(gpu) + "]." + std::string(field);
 }
 
-bool without_kfd(const Facts& facts) {
-  return facts.platform.kind.is(PlatformKind::wsl2) || facts.platform.kind.is(PlatformKind::gpu_pv_guest);
-}
-
 Result<std::vector<std::size_t>> enumerated(const Facts& facts) {
   const std::vector<Gpu>& gpus = *facts.gpus.amd;
   std::vector<std::size_t> order;
-  if (without_kfd(facts)) {
+  if (gpu_behind_dxg(facts)) {
     for (std::size_t i = 0; i < gpus.size(); ++i) order.push_back(i);
     return order;
   }

@@ -16,7 +16,8 @@ struct MaskEffect {
   std::string value;
   std::size_t before = 0;  ///< GPUs that it had to choose from
   std::size_t after = 0;   ///< GPUs that it left
-  std::optional<std::string> cut_at;  ///< the first entry that is no GPU (or a repeated one): the rest of the list is lost
+  std::optional<std::string>
+      cut_at;  ///< the first entry that is no GPU (or a repeated one): the rest of the list is lost
 };
 
 /// Which GPUs programs see, as indices into Gpus::amd, in the programs' order: position i is HIP device i.

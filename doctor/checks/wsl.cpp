@@ -1,7 +1,487 @@
+// The way from a Linux program to the GPU of Windows, up to the point where ROCm takes over: /dev/dxg, the adapters
+// behind it, libdxcore and the switches that turn them off. Facts: facts/wsl.md 2.4 to 2.8, W2, W3, W8, W9.
+//
+// Order of cause: platform.wsl1, wsl.dxg-present, wsl.dxg-access, gpu.present, then everything else. So these rows and
+// those of topic gpu depend on each other's, without a circle. No row here asks for /dev/kfd, /dev/dri or groups: under
+// WSL2 the first two do not exist and the third plays no part.
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <utility>
+
 #include "doctor/checks/registry.hpp"
+#include "doctor/checks/wsl_common.hpp"
+#include "doctor/checks/wsl_runtime.hpp"
+#include "probes/base/text.hpp"
 
 namespace sage {
+namespace {
 
-std::vector<Check> wsl_checks() { return {}; }
+constexpr std::string_view windows_libraries = "/usr/lib/wsl/lib";
+
+Remedy update_windows_driver() {
+  return {"Install the current AMD Adrenalin driver in Windows, restart Windows, then restart WSL from PowerShell.",
+          {"wsl --shutdown"},
+          {Need::windows, Need::reboot, Need::wsl_restart}};
+}
+
+Remedy restart_wsl(std::string text) {
+  return {std::move(text), {"wsl --shutdown"}, {Need::windows, Need::wsl_restart}};
+}
+
+Remedy edit_wslconfig() {
+  return restart_wsl(
+      "Open .wslconfig in your Windows user folder, remove gpuSupport=false and safeMode=true below "
+      "[wsl2], then restart WSL from PowerShell.");
+}
+
+bool off_in_wslconfig(const Facts& facts) {
+  return facts.wsl.wslconfig_gpu_support.is(false) || facts.wsl.wslconfig_safe_mode.is(true);
+}
+
+void add_wslconfig(const Facts& facts, Finding& finding) {
+  const Wsl& wsl = facts.wsl;
+  if (wsl.wslconfig_gpu_support.known()) {
+    finding.evidence.push_back({".wslconfig [wsl2] gpuSupport", *wsl.wslconfig_gpu_support ? "true" : "false"});
+  }
+  if (wsl.wslconfig_safe_mode.known()) {
+    finding.evidence.push_back({".wslconfig [wsl2] safeMode", *wsl.wslconfig_safe_mode ? "true" : "false"});
+  }
+}
+
+// ---- wsl.dxg-present
+
+// Why WSL2 itself, outside any container, has no /dev/dxg.
+void explain_missing_dxg(const Facts& facts, Finding& finding) {
+  const auto& folder = facts.wsl.library_folder;
+  finding.evidence.push_back({std::string(windows_libraries), folder.known()
+                                                                  ? (*folder ? "present" : "absent")
+                                                                  : "unknown: " + folder.why_unknown().text});
+  add_wslconfig(facts, finding);
+  if (off_in_wslconfig(facts)) {
+    finding.cause = "The .wslconfig of Windows switches the GPU of WSL off.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {edit_wslconfig()};
+  } else if (folder.is(true)) {
+    finding.cause =
+        "WSL offers its GPU libraries but its kernel made no device: the Windows driver does not serve WSL, or "
+        "a kernel of your own (kernel= in .wslconfig) lacks CONFIG_DXGKRNL.";
+    finding.confidence = Confidence::possible;
+    finding.remedies = {update_windows_driver(), update_wsl()};
+  } else {
+    finding.cause =
+        "The GPU support of WSL is off (gpuSupport or safeMode in .wslconfig), or WSL is too old to have it.";
+    finding.confidence = folder.known() ? Confidence::likely : Confidence::possible;
+    finding.remedies = {update_wsl(), edit_wslconfig()};
+  }
+}
+
+std::vector<Finding> dxg_present(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  if (auto skip = skip_off_wsl(facts)) return {*skip};
+  const DeviceNode& dxg = facts.devices.dxg;
+  if (auto skip = skip_unless_known({{"devices.dxg.present", &dxg.present}})) return {*skip};
+
+  if (*dxg.present) {
+    if (auto skip = skip_unless_known({{"devices.dxg.character_device", &dxg.character_device}})) return {*skip};
+    if (*dxg.character_device) return {pass("/dev/dxg, the GPU of Windows, is there.")};
+  }
+
+  Finding finding = fail(*dxg.present ? "/dev/dxg is there but is not a device."
+                                      : "/dev/dxg is missing: without it WSL2 has no GPU.");
+  finding.evidence.push_back({"/dev/dxg", *dxg.present ? "not a character device" : "absent"});
+  if (in_container(facts)) {
+    const std::string kind(enum_name(*facts.platform.container));
+    finding.evidence.push_back({"container", kind});
+    finding.cause = *dxg.present
+                        ? "A volume was mounted at /dev/dxg, or the file was made by hand; a container gets the "
+                          "device only by --device."
+                        : "This " + kind + " container was started without the device.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {pass_dxg_into_container()};
+  } else {
+    explain_missing_dxg(facts, finding);
+  }
+  finding.verify = "ls -l /dev/dxg";
+  return {finding};
+}
+
+// ---- wsl.dxg-access
+
+std::vector<Finding> dxg_access(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  if (auto skip = skip_off_wsl(facts)) return {*skip};
+  const DeviceNode& dxg = facts.devices.dxg;
+  if (auto skip = skip_unless_known({{"devices.dxg.present", &dxg.present}})) return {*skip};
+  if (!*dxg.present) return {not_applicable("there is no /dev/dxg")};
+  if (auto skip = skip_unless_known({{"devices.dxg.open", &dxg.open}})) return {*skip};
+  if (dxg.open->ok()) return {pass("/dev/dxg opens for reading and writing.")};
+
+  const int error = dxg.open->value;
+  const bool refused = error == EACCES || error == EPERM;
+  Finding finding = fail("/dev/dxg does not open: " + errno_text(*dxg.open) + " (" + errno_name(*dxg.open) + ").");
+  finding.evidence.push_back({"open /dev/dxg for reading and writing", errno_name(*dxg.open)});
+  if (dxg.mode.known()) {
+    std::string mode;
+    for (int shift = 6; shift >= 0; shift -= 3) mode += std::to_string((*dxg.mode >> shift) & 7U);
+    finding.evidence.push_back({"/dev/dxg mode", "0" + mode + (mode == "666" ? "" : " (WSL makes it 0666)")});
+  }
+  if (refused && in_container(facts)) {
+    finding.cause =
+        "The container may not use the device: it was mounted but not passed with --device, or the container "
+        "runs in a user namespace.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {pass_dxg_into_container()};
+  } else if (refused) {
+    finding.cause =
+        "WSL makes /dev/dxg usable for everybody, so something here changed its permissions: a udev rule, a "
+        "script or a user namespace. Groups play no part.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {
+        restart_wsl("Restart WSL from PowerShell: it makes the device anew with the right permissions."),
+        {"If it comes back, look for what changes it.", {"grep -rn dxg /etc/udev/rules.d /etc/wsl.conf"}, {}}};
+  } else {
+    finding.cause = "The kernel of WSL has no working connection to the GPU driver of Windows.";
+    finding.confidence = Confidence::possible;
+    finding.remedies = {restart_wsl("Restart WSL from PowerShell."), update_windows_driver(), update_wsl()};
+  }
+  finding.verify = "sage-doctor check --only wsl.dxg-access";
+  return {finding};
+}
+
+// ---- wsl.adapters
+
+std::vector<Finding> adapters(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  if (auto skip = skip_off_wsl(facts)) return {*skip};
+  const DeviceNode& dxg = facts.devices.dxg;
+  if (auto skip = skip_unless_known({{"devices.dxg.present", &dxg.present}, {"devices.dxg.open", &dxg.open}}))
+    return {*skip};
+  if (!*dxg.present || !dxg.open->ok()) return {not_applicable("/dev/dxg cannot be used")};
+
+  const auto& list = facts.wsl.adapters;
+  if (!list.known()) {
+    const int error = list.why_unknown().number;
+    Finding finding = warn(error == ETIMEDOUT ? "/dev/dxg opens but did not answer in time, so the GPU is unknown."
+                                              : "/dev/dxg opens but did not tell its adapters, so the GPU is unknown.");
+    finding.evidence.push_back(
+        {"/dev/dxg", list.why_unknown().text + (error != 0 ? " (" + errno_name({error}) + ")" : "")});
+    finding.cause =
+        "Windows did not answer: its driver was replaced while WSL was running, or it hangs. This does not say "
+        "that there is no AMD GPU.";
+    finding.confidence = Confidence::possible;
+    finding.remedies = {restart_wsl("Restart WSL from PowerShell and check again."), update_windows_driver()};
+    finding.verify = "sage-doctor check --only wsl.adapters";
+    return {finding};
+  }
+
+  Finding finding = pass("");
+  bool all_told = true;
+  for (const DxgAdapter& adapter : *list) {
+    all_told = all_told && adapter.vendor_id.known();
+    finding.evidence.push_back({"/dev/dxg adapter", (adapter.vendor_id.known() ? hex(*adapter.vendor_id, 4) : "?") +
+                                                        ":" +
+                                                        (adapter.device_id.known() ? hex(*adapter.device_id, 4) : "?") +
+                                                        " " + adapter.name.value_or("without a name")});
+  }
+  if (!all_told) {
+    finding.status = Status::warn;
+    finding.observed = "An adapter behind /dev/dxg did not tell its vendor, so it is unknown whether it is an AMD GPU.";
+    finding.cause = "The Windows driver or WSL is too old to answer the question, or did not answer this time.";
+    finding.confidence = Confidence::possible;
+    finding.remedies = {update_wsl(), update_windows_driver()};
+    finding.verify = "sage-doctor check --only wsl.adapters";
+    return {finding};
+  }
+  finding.observed = list->size() == 1 ? "/dev/dxg answers and shows 1 adapter."
+                                       : "/dev/dxg answers and shows " + std::to_string(list->size()) + " adapters.";
+  return {finding};
+}
+
+// ---- wsl.gpu-allowlist
+
+// "gfx1102" -> "11,0,2", the form of dids.conf; empty when the name is not of that kind.
+std::string target_numbers(std::string_view target) {
+  if (target.size() < 6 || target.substr(0, 3) != "gfx") return {};
+  const auto major = parse_number(target.substr(3, target.size() - 5));
+  const auto minor = parse_number(target.substr(target.size() - 2, 1), 16);
+  const auto stepping = parse_number(target.substr(target.size() - 1), 16);
+  if (!major || !minor || !stepping) return {};
+  return std::to_string(*major) + "," + std::to_string(*minor) + "," + std::to_string(*stepping);
+}
+
+// The dids.conf that belongs to the first librocdxg: <its folder>/../share/rocdxg/dids.conf (facts/wsl.md 2.5).
+std::string dids_conf(const Facts& facts) {
+  std::string folder = "/opt/rocm";
+  if (facts.rocm.rocdxg.known() && !facts.rocm.rocdxg->empty()) {
+    const std::string& path = facts.rocm.rocdxg->front().path;
+    const std::string libraries = path.substr(0, path.rfind('/'));
+    folder = libraries.substr(0, libraries.rfind('/'));
+  }
+  return folder + "/share/rocdxg/dids.conf";
+}
+
+Finding outside_allowlist(const Facts& facts, const Gpu& gpu) {
+  const std::string id = "1002:" + hex(*gpu.device_id, 4);
+  Finding finding =
+      warn(gpu.name.value_or("The GPU") + " (" + id + ") is not in the list of GPUs that ROCm accepts under WSL.");
+  finding.evidence = {{"/dev/dxg adapter", id},
+                      {"device ids accepted by librocdxg", "not among them"},
+                      {"dids.conf", "does not name it"}};
+  if (is_set(facts, "HSA_OVERRIDE_GFX_VERSION")) {
+    finding.evidence.push_back({"HSA_OVERRIDE_GFX_VERSION", "set; it does not add a GPU under WSL"});
+  }
+  finding.cause =
+      "Under WSL the bridge librocdxg takes only GPUs of a fixed list (most of RDNA3 and RDNA4). For another "
+      "one it says \"No WDDM adapters found\". HSA_OVERRIDE_GFX_VERSION does not help: the Windows driver decides.";
+  finding.confidence = Confidence::likely;
+  finding.remedies = {{"Use this GPU with ROCm on native Windows or on bare-metal Linux.", {}, {}}};
+  const std::string numbers = gpu.target.known() ? target_numbers(*gpu.target) : "";
+  if (!numbers.empty()) {
+    finding.remedies.push_back(
+        {"As an experiment only, librocdxg 1.2.1 and newer takes further ids from a file. With RDNA2 "
+         "cards the GPU then appears but computing is reported to hang.",
+         {"echo '0x" + hex(*gpu.device_id, 4) + "," + numbers + "' | sudo tee -a " + dids_conf(facts)},
+         {Need::sudo}});
+  }
+  finding.verify = "rocminfo | grep gfx";
+  return finding;
+}
+
+Finding allowlisted(const CheckInput& input, const Gpu& gpu, const std::string& place) {
+  const Facts& facts = input.facts;
+  const std::string id_place = place + ".device_id";
+  if (auto skip = skip_unless_known({{id_place, &gpu.device_id}})) return *skip;
+  const std::string id = "1002:" + hex(*gpu.device_id, 4);
+  if (input.tables.dxg_allowed(*gpu.device_id)) return pass("ROCm accepts this GPU (" + id + ") under WSL.");
+  if (auto skip = skip_unless_known({{"wsl.allowed_devices", &facts.wsl.allowed_devices}})) return *skip;
+  for (const AllowedDevice& allowed : *facts.wsl.allowed_devices) {
+    if (allowed.device_id != *gpu.device_id) continue;
+    Finding finding = info(id + " is not a GPU that ROCm accepts under WSL, but " + allowed.file +
+                           " adds it: that is an experiment, and computing may hang.");
+    finding.evidence.push_back({allowed.file, "0x" + hex(allowed.device_id, 4) + " as " + allowed.target});
+    return finding;
+  }
+  return outside_allowlist(facts, gpu);
+}
+
+std::vector<Finding> gpu_allowlist(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  if (auto skip = skip_without_dxg(facts)) return {*skip};
+  if (auto skip = skip_unless_known({{"gpus.amd", &facts.gpus.amd}})) return {*skip};
+  std::vector<Finding> findings;
+  for (std::size_t i = 0; i < facts.gpus.amd->size(); ++i) {
+    const Gpu& gpu = (*facts.gpus.amd)[i];
+    findings.push_back(allowlisted(input, gpu, "gpus.amd[" + std::to_string(i) + "]"));
+    findings.back().subject = gpu.id;
+  }
+  return findings;
+}
+
+// ---- wsl.dxcore
+
+Finding no_dxcore(const Facts& facts) {
+  Finding finding = fail("libdxcore.so, through which ROCm talks to Windows, was not found.");
+  finding.evidence.push_back({std::string(windows_libraries) + "/libdxcore.so", "absent"});
+  if (facts.wsl.conf_gpu_enabled.is(false)) finding.evidence.push_back({"/etc/wsl.conf [gpu] enabled", "false"});
+  if (in_container(facts)) {
+    finding.cause = "The container was started without a mount of the library.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {pass_dxg_into_container()};
+  } else if (facts.wsl.conf_gpu_enabled.is(false)) {
+    finding.cause = "enabled=false below [gpu] in /etc/wsl.conf keeps WSL from mounting the GPU libraries.";
+    finding.remedies = {restart_wsl("Remove that line from /etc/wsl.conf, then restart WSL from PowerShell.")};
+  } else if (facts.platform.kind.is(PlatformKind::gpu_pv_guest)) {
+    finding.cause = "This is a Hyper-V guest, not WSL: nothing mounts the library here.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {
+        {"Copy libdxcore.so from C:\\Windows\\System32\\lxss\\lib of the host to /usr/lib and refresh the "
+         "loader's cache.",
+         {"sudo ldconfig"},
+         {Need::sudo, Need::windows}}};
+  } else {
+    finding.cause =
+        "WSL is too old or its installation is damaged: it mounts this library itself, no Linux package can.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {update_wsl()};
+  }
+  finding.verify = "ldconfig -p | grep libdxcore";
+  return finding;
+}
+
+Finding dxcore_not_findable(const Facts& facts) {
+  const std::string& path = *facts.wsl.dxcore_path;
+  const std::string folder = path.substr(0, path.rfind('/'));
+  Finding finding = fail(path + " is there, but the loader does not find it by its name.");
+  finding.evidence.push_back({path, "not in the loader's cache, not on LD_LIBRARY_PATH"});
+  if (facts.wsl.ld_conf.known()) {
+    finding.evidence.push_back({"/etc/ld.so.conf.d/ld.wsl.conf", *facts.wsl.ld_conf ? "present" : "absent"});
+  }
+  if (facts.wsl.conf_ldconfig.is(false)) finding.evidence.push_back({"/etc/wsl.conf [automount] ldconfig", "false"});
+  const Remedy now{"Tell the loader of the folder.",
+                   {"echo " + folder + " | sudo tee /etc/ld.so.conf.d/ld.wsl.conf", "sudo ldconfig"},
+                   {Need::sudo}};
+  if (facts.wsl.conf_ldconfig.is(false) && !in_container(facts)) {
+    finding.cause =
+        "ldconfig=false below [automount] in /etc/wsl.conf keeps WSL from telling the loader of the folder.";
+    finding.remedies = {restart_wsl("Remove that line from /etc/wsl.conf, then restart WSL from PowerShell."), now};
+  } else {
+    finding.cause = "The loader's cache was not refreshed, or the folder is not in its configuration.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {now};
+  }
+  finding.verify = "ldconfig -p | grep libdxcore";
+  return finding;
+}
+
+std::vector<Finding> dxcore(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  const Wsl& wsl = facts.wsl;
+  if (auto skip = skip_without_dxg(facts)) return {*skip};
+  if (auto skip = skip_unless_known({{"wsl.dxcore_path", &wsl.dxcore_path}})) return {*skip};
+  if (wsl.dxcore_path->empty()) return {no_dxcore(facts)};
+  if (auto skip = skip_unless_known({{"wsl.dxcore_findable", &wsl.dxcore_findable}})) return {*skip};
+  if (!*wsl.dxcore_findable) return {dxcore_not_findable(facts)};
+  if (auto skip = skip_unless_known({{"wsl.dxcore_missing_symbols", &wsl.dxcore_missing_symbols}})) return {*skip};
+  if (wsl.dxcore_missing_symbols->empty())
+    return {pass(*wsl.dxcore_path + " is found and has all functions that ROCm needs.")};
+
+  const std::vector<std::string>& missing = *wsl.dxcore_missing_symbols;
+  Finding finding =
+      fail(*wsl.dxcore_path + " lacks " + std::to_string(missing.size()) + " of the functions that ROCm needs, " +
+           missing.front() + (missing.size() > 1 ? " and others." : "."));
+  finding.evidence.push_back({*wsl.dxcore_path, "missing: " + join(missing, ", ")});
+  finding.cause = "WSL is older than ROCm's bridge to Windows wants it.";
+  finding.confidence = Confidence::likely;
+  finding.remedies = {update_wsl()};
+  finding.verify = "sage-doctor check --only wsl.dxcore";
+  return {finding};
+}
+
+// ---- wsl.conf
+
+std::vector<Finding> conf(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  const Wsl& wsl = facts.wsl;
+  if (auto skip = skip_without_dxg(facts)) return {*skip};
+  if (auto skip = skip_unless_known({{"platform.container", &facts.platform.container},
+                                     {"wsl.dxcore_path", &wsl.dxcore_path},
+                                     {"wsl.dxcore_findable", &wsl.dxcore_findable},
+                                     {"wsl.conf_gpu_enabled", &wsl.conf_gpu_enabled},
+                                     {"wsl.conf_ldconfig", &wsl.conf_ldconfig}})) {
+    return {*skip};
+  }
+  if (in_container(facts)) return {not_applicable("/etc/wsl.conf has no effect in a container")};
+  if (wsl.dxcore_path->empty() || !*wsl.dxcore_findable) return {not_applicable("wsl.dxcore tells it")};
+
+  Finding finding = warn("/etc/wsl.conf switches parts of the GPU support off, which does no harm yet.");
+  if (!*wsl.conf_gpu_enabled) finding.evidence.push_back({"/etc/wsl.conf [gpu] enabled", "false"});
+  if (!*wsl.conf_ldconfig) finding.evidence.push_back({"/etc/wsl.conf [automount] ldconfig", "false"});
+  if (finding.evidence.empty()) return {pass("/etc/wsl.conf leaves the GPU support on.")};
+  finding.cause =
+      "WSL reads the file when a distribution starts: the setting is newer than the last start, or the libraries "
+      "are found in another way. After a restart the GPU may be gone.";
+  finding.confidence = Confidence::possible;
+  finding.remedies = {restart_wsl("Remove the lines from /etc/wsl.conf, then restart WSL from PowerShell.")};
+  finding.verify = "cat /etc/wsl.conf";
+  return {finding};
+}
+
+// ---- wsl.wslconfig
+
+std::vector<Finding> wslconfig(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  if (auto skip = skip_without_dxg(facts)) return {*skip};
+  if (!facts.deep.is(true)) return {not_applicable("the Windows side is read only with --deep")};
+  if (auto skip = skip_unless_known({{"wsl.wslconfig_gpu_support", &facts.wsl.wslconfig_gpu_support},
+                                     {"wsl.wslconfig_safe_mode", &facts.wsl.wslconfig_safe_mode}})) {
+    return {*skip};
+  }
+  if (!off_in_wslconfig(facts)) return {pass(".wslconfig leaves the GPU support on.")};
+  Finding finding = warn(facts.wsl.wslconfig_gpu_support.is(false) ? ".wslconfig says gpuSupport=false."
+                                                                   : ".wslconfig says safeMode=true.");
+  add_wslconfig(facts, finding);
+  finding.cause = "WSL gets no GPU with this setting; it takes effect when WSL starts again.";
+  finding.confidence = Confidence::possible;
+  finding.remedies = {edit_wslconfig()};
+  finding.verify = "sage-doctor check --deep --only wsl.wslconfig";
+  return {finding};
+}
+
+// ---- wsl.dtif
+
+std::vector<Finding> dtif(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  constexpr std::string_view variable = "HSA_ENABLE_DTIF";
+  if (auto skip = skip_without_dxg(facts)) return {*skip};
+  const auto value = facts.environment.get(variable);
+  if (auto skip = skip_unless_known({{"environment HSA_ENABLE_DTIF", &value}})) return {*skip};
+  if (*value != "1") return {pass("HSA_ENABLE_DTIF does not lead the runtime elsewhere.")};
+  Finding finding =
+      warn("HSA_ENABLE_DTIF is 1: the runtime loads libdtif.so instead of looking for the GPU of Windows.");
+  finding.evidence.push_back({std::string(variable), "\"1\""});
+  add_assignments(facts, variable, finding);
+  finding.cause = "The variable is for tests of a simulated GPU and is asked before /dev/dxg.";
+  finding.confidence = Confidence::likely;
+  finding.remedies = {{"Remove the variable, here and in the file that sets it.", {"unset HSA_ENABLE_DTIF"}, {}}};
+  finding.verify = "rocminfo | grep gfx";
+  return {finding};
+}
+
+// ---- wsl.windows-driver
+
+std::vector<Finding> windows_driver(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  if (auto skip = skip_without_dxg(facts)) return {*skip};
+  if (auto skip = skip_unless_known({{"wsl.adapters", &facts.wsl.adapters}})) return {*skip};
+  std::vector<std::string> versions;
+  Finding finding = info("");
+  for (const DxgAdapter& adapter : *facts.wsl.adapters) {
+    if (!adapter.vendor_id.is(amd_vendor_id)) continue;
+    if (adapter.driver_version.known() &&
+        std::find(versions.begin(), versions.end(), *adapter.driver_version) == versions.end()) {
+      versions.push_back(*adapter.driver_version);
+    }
+    std::string text = adapter.driver_version.known() ? "driver " + *adapter.driver_version : "driver version unknown";
+    if (adapter.wddm_version.known()) {
+      text += ", WDDM " + std::to_string(*adapter.wddm_version / 1000) + "." +
+              std::to_string(*adapter.wddm_version % 1000 / 100);
+    }
+    finding.evidence.push_back({"/dev/dxg adapter " + adapter.name.value_or("without a name"), std::move(text)});
+  }
+  if (facts.wsl.windows_adapters.known()) {
+    for (const std::string& line : *facts.wsl.windows_adapters)
+      finding.evidence.push_back({"Win32_VideoController", line});
+  }
+  finding.observed = versions.empty() ? "The version of the AMD driver in Windows is unknown."
+                                      : "The AMD driver in Windows is " + join(versions, " and ") + ".";
+  finding.observed +=
+      " ROCm 7.2.1 and newer wants Adrenalin 26.2.2 or newer; ROCm 6 wants the one release that AMD names for it.";
+  return {finding};
+}
+
+}  // namespace
+
+std::vector<Check> wsl_checks() {
+  const auto row = [](std::string_view id, std::string_view title, std::vector<std::string_view> depends,
+                      CheckFunction run) {
+    return Check{id, title, Topic::wsl, std::move(depends), run};
+  };
+  std::vector<Check> rows = {
+      row("wsl.dxg-present", "The GPU device of WSL2 is there", {"platform.wsl1"}, dxg_present),
+      row("wsl.dxg-access", "The GPU device of WSL2 opens", {"wsl.dxg-present"}, dxg_access),
+      row("wsl.adapters", "Windows tells its GPUs", {"wsl.dxg-access"}, adapters),
+      row("wsl.gpu-allowlist", "ROCm accepts the GPU under WSL", {"gpu.present"}, gpu_allowlist),
+      row("wsl.dxcore", "The library to Windows is complete", {"gpu.present"}, dxcore),
+      row("wsl.conf", "wsl.conf leaves the GPU on", {"gpu.present"}, conf),
+      row("wsl.wslconfig", ".wslconfig leaves the GPU on", {"gpu.present"}, wslconfig),
+      row("wsl.windows-driver", "The driver in Windows", {"gpu.present"}, windows_driver),
+  };
+  for (Check& more : wsl_runtime_checks()) rows.push_back(std::move(more));
+  rows.push_back(row("wsl.dtif", "The runtime is not led elsewhere", {"gpu.present"}, dtif));
+  return rows;
+}
 
 }  // namespace sage

@@ -1,30 +1,35 @@
 #include "tests/support/temporary_folder.hpp"
 
-#include <stdlib.h>
-
+#include <cstdlib>
 #include <fstream>
 #include <stdexcept>
-#include <string>
+#include <system_error>
 
 namespace sage {
 
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "sage-test-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = name;
+  std::string name = (std::filesystem::canonical(std::filesystem::temp_directory_path()) / "sage-test-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder at " + name);
+  folder_ = name;
 }
 
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  std::filesystem::remove_all(folder_, ignored);
 }
 
-void TemporaryFolder::write(const std::filesystem::path& name, std::string_view text) const {
-  const std::filesystem::path file = path_ / name;
+std::string TemporaryFolder::path(std::string_view name) const {
+  return name.empty() ? folder_.string() : (folder_ / name).string();
+}
+
+std::string TemporaryFolder::write(std::string_view name, std::string_view bytes) const {
+  const std::filesystem::path file = folder_ / name;
   std::filesystem::create_directories(file.parent_path());
   std::ofstream stream(file, std::ios::binary);
-  stream << text;
-  if (!stream.flush()) throw std::runtime_error("could not write " + file.string());
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.flush();
+  if (!stream) throw std::runtime_error("cannot write " + file.string());
+  return file.string();
 }
 
 }  // namespace sage

@@ -1,11 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace sage {
 
-/// A folder of its own for one test; gone, with all that is in it, at the end of the scope.
+/// A folder below the system's folder for temporary files that is gone when this object is.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -13,13 +14,16 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
-  /// Writes a file below the folder and makes the folders on the way.
-  void write(const std::filesystem::path& name, std::string_view text) const;
+  /// Canonical path of the folder, or of a name in it.
+  [[nodiscard]] std::string path(std::string_view name = "") const;
+
+  /// Makes a file with these bytes and the folders above it; returns its path.
+  std::string write(std::string_view name, std::string_view bytes) const;
 
  private:
-  std::filesystem::path path_;
+  std::filesystem::path folder_;
 };
 
 }  // namespace sage

@@ -107,7 +107,7 @@ two = true
 [[dxg.adapter]]
 vendor_id = 1
 )");
-  const Result<Capture> read = read_capture(place.path() / "c");
+  const Result<Capture> read = read_capture(place.folder() / "c");
   REQUIRE_MESSAGE(read.ok(), read.error().text);
   const CapturedPath& a = read->paths.at("/etc/a");
   CHECK(a.contents == "from c");
@@ -162,7 +162,7 @@ TEST_CASE("what is wrong in a capture.toml is named with file, line and key") {
   };
   for (const auto& [text, wanted] : cases) {
     place.write("x/capture.toml", first_line + text + "\n");
-    const std::string error = error_of(place.path() / "x");
+    const std::string error = error_of(place.folder() / "x");
     CHECK_MESSAGE(contains(error, wanted), error);
     CHECK_MESSAGE(contains(error, "capture.toml"), error);
   }
@@ -170,64 +170,64 @@ TEST_CASE("what is wrong in a capture.toml is named with file, line and key") {
 
 TEST_CASE("version, missing files and unreadable folders are errors that say so") {
   const TemporaryFolder place;
-  CHECK(contains(error_of(place.path() / "none"), "no such file or directory"));
+  CHECK(contains(error_of(place.folder() / "none"), "no such file or directory"));
   place.write("x/readme", "");
-  CHECK(contains(error_of(place.path() / "x"), "capture.toml: no such file or directory"));
+  CHECK(contains(error_of(place.folder() / "x"), "capture.toml: no such file or directory"));
   place.write("x/capture.toml", "");
-  CHECK(contains(error_of(place.path() / "x"), "has no 'capture_version'"));
+  CHECK(contains(error_of(place.folder() / "x"), "has no 'capture_version'"));
   place.write("x/capture.toml", "capture_version = 2");
-  CHECK(contains(error_of(place.path() / "x"), ":1: capture_version: this program reads version 1 only"));
-  CHECK(contains(error_of(place.path() / "x/capture.toml"), "not a directory"));
+  CHECK(contains(error_of(place.folder() / "x"), ":1: capture_version: this program reads version 1 only"));
+  CHECK(contains(error_of(place.folder() / "x/capture.toml"), "not a directory"));
 }
 
 TEST_CASE("a chain of extends ends: at a missing folder, a circle, or the ninth capture") {
   const TemporaryFolder place;
   place.write("a/capture.toml", std::string(first_line) + "extends = \"b\"");
-  CHECK(contains(error_of(place.path() / "a"), "/b: no such file or directory"));
+  CHECK(contains(error_of(place.folder() / "a"), "/b: no such file or directory"));
   place.write("b/capture.toml", std::string(first_line) + "extends = \"a\"");
-  CHECK(contains(error_of(place.path() / "a"), "extends itself"));
+  CHECK(contains(error_of(place.folder() / "a"), "extends itself"));
 
   for (int i = 1; i <= 9; ++i) {
     const std::string extends = i == 1 ? "" : "extends = \"n" + std::to_string(i - 1) + "\"";
     place.write("n" + std::to_string(i) + "/capture.toml", first_line + extends);
   }
-  CHECK(read_capture(place.path() / "n8").ok());
-  CHECK(contains(error_of(place.path() / "n9"), "a chain of more than 8"));
+  CHECK(read_capture(place.folder() / "n8").ok());
+  CHECK(contains(error_of(place.folder() / "n9"), "a chain of more than 8"));
 }
 
 TEST_CASE("nothing in a capture leads out of it") {
   const TemporaryFolder place;
   place.write("secret/password", "hunter2");
   place.write("x/capture.toml", first_line);
-  fs::create_directories(place.path() / "x/root/etc");
+  fs::create_directories(place.folder() / "x/root/etc");
 
   SUBCASE("a link below root/ is a link of the captured machine") {
-    fs::create_symlink(place.path() / "secret/password", place.path() / "x/root/etc/shadow");
-    fs::create_symlink(place.path() / "secret", place.path() / "x/root/opt");
-    const Result<Capture> read = read_capture(place.path() / "x");
+    fs::create_symlink(place.folder() / "secret/password", place.folder() / "x/root/etc/shadow");
+    fs::create_symlink(place.folder() / "secret", place.folder() / "x/root/opt");
+    const Result<Capture> read = read_capture(place.folder() / "x");
     REQUIRE_MESSAGE(read.ok(), read.error().text);
     CHECK(read->paths.at("/etc/shadow").type == FileType::symlink);
     CHECK_FALSE(read->paths.contains("/opt/password"));
     CHECK(make_captured_host(*read)->read_file("/etc/shadow").error().number == ENOENT);
   }
   SUBCASE("root/ itself is no link") {
-    fs::remove_all(place.path() / "x/root");
-    fs::create_symlink(place.path() / "secret", place.path() / "x/root");
-    CHECK(contains(error_of(place.path() / "x"), "root: not a folder"));
+    fs::remove_all(place.folder() / "x/root");
+    fs::create_symlink(place.folder() / "secret", place.folder() / "x/root");
+    CHECK(contains(error_of(place.folder() / "x"), "root: not a folder"));
   }
   SUBCASE("capture.toml is no link") {
-    fs::remove(place.path() / "x/capture.toml");
-    fs::create_symlink(place.path() / "secret/password", place.path() / "x/capture.toml");
-    CHECK(contains(error_of(place.path() / "x"), "a symbolic link is not followed here"));
+    fs::remove(place.folder() / "x/capture.toml");
+    fs::create_symlink(place.folder() / "secret/password", place.folder() / "x/capture.toml");
+    CHECK(contains(error_of(place.folder() / "x"), "a symbolic link is not followed here"));
   }
   SUBCASE("an extended capture is no link") {
     place.write("x/capture.toml", std::string(first_line) + "extends = \"y\"");
-    fs::create_symlink(place.path() / "secret", place.path() / "y");
-    CHECK(error_of(place.path() / "x") != "no error");
+    fs::create_symlink(place.folder() / "secret", place.folder() / "y");
+    CHECK(error_of(place.folder() / "x") != "no error");
   }
   SUBCASE("a FIFO is refused, not waited for") {
-    REQUIRE(::mkfifo((place.path() / "x/root/etc/pipe").c_str(), 0600) == 0);
-    CHECK(contains(error_of(place.path() / "x"), "neither file, folder nor link"));
+    REQUIRE(::mkfifo((place.folder() / "x/root/etc/pipe").c_str(), 0600) == 0);
+    CHECK(contains(error_of(place.folder() / "x"), "neither file, folder nor link"));
   }
 }
 
@@ -236,26 +236,26 @@ TEST_CASE("a capture can't bring in more than its caps allow") {
   place.write("x/capture.toml", first_line);
   SUBCASE("bytes") {
     place.write("x/root/big", "");
-    fs::resize_file(place.path() / "x/root/big", std::uintmax_t{65} * 1024 * 1024);
-    CHECK(contains(error_of(place.path() / "x"), "bytes that are left for it"));
+    fs::resize_file(place.folder() / "x/root/big", std::uintmax_t{65} * 1024 * 1024);
+    CHECK(contains(error_of(place.folder() / "x"), "bytes that are left for it"));
   }
   SUBCASE("depth") {
     std::string deep = "x/root";
     for (int i = 0; i < 70; ++i) deep += "/d";
     place.write(deep + "/f", "");
-    CHECK(contains(error_of(place.path() / "x"), "too deep a folder"));
+    CHECK(contains(error_of(place.folder() / "x"), "too deep a folder"));
   }
   SUBCASE("nesting of capture.toml") {
     place.write("x/capture.toml", first_line + ("a = " + std::string(100000, '[')));
-    CHECK(contains(error_of(place.path() / "x"), ":2: "));
+    CHECK(contains(error_of(place.folder() / "x"), ":2: "));
   }
 }
 
 TEST_CASE("empty folders below root/ are folders") {
   const TemporaryFolder place;
   place.write("x/capture.toml", first_line);
-  fs::create_directories(place.path() / "x/root/opt/rocm");
-  const Result<Capture> read = read_capture(place.path() / "x");
+  fs::create_directories(place.folder() / "x/root/opt/rocm");
+  const Result<Capture> read = read_capture(place.folder() / "x");
   REQUIRE(read.ok());
   CHECK(make_captured_host(*read)->list_folder("/opt") == std::vector<std::string>{"rocm"});
 }

@@ -82,6 +82,16 @@ TEST_CASE("a PCI id leads to a target and, with its revision, to a product") {
   CHECK_FALSE(tables.marketing_name(0x1902, 0xc1));
 }
 
+TEST_CASE("a target that exists only in APUs tells that a GPU is integrated") {
+  const GfxTables tables = embedded_or_fail();
+  CHECK(tables.target_integrated("gfx1036") == true);
+  CHECK(tables.target_integrated("gfx1201") == false);
+  CHECK_FALSE(tables.target_integrated("gfx1251"));
+  GfxTables mixed = tables;
+  CHECK_FALSE(mixed.overlay("[[gpu]]\ndevice_id = 1\ntarget = \"gfx1201\"\nintegrated = true\n", "user.toml"));
+  CHECK_FALSE(mixed.target_integrated("gfx1201"));
+}
+
 TEST_CASE("IP versions lead to targets, not digit for digit") {
   const GfxTables tables = embedded_or_fail();
   CHECK(tables.target_of_gc_version("12.0.1") == "gfx1201");

@@ -1,0 +1,100 @@
+#include "doctor/checks/wording.hpp"
+
+#include <algorithm>
+
+#include "probes/base/text.hpp"
+
+namespace sage {
+namespace {
+
+std::string place(const Assignment& assignment) {
+  return assignment.file + " line " + std::to_string(assignment.line);
+}
+
+std::string octal(std::uint32_t mode) {
+  std::string digits;
+  for (int shift = 9; shift >= 0; shift -= 3) digits += static_cast<char>('0' + ((mode >> shift) & 7U));
+  return digits;
+}
+
+template <class T>
+std::string number_or_unknown(const Fact<T>& fact) {
+  return fact.known() ? std::to_string(*fact) : "?";
+}
+
+}  // namespace
+
+std::string gpu_label(const Gpu& gpu) { return gpu.name.known() ? *gpu.name + " (" + gpu.id + ")" : gpu.id; }
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+=,@%";
+  if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string owner_and_mode(const DeviceNode& node) {
+  return "owner " + number_or_unknown(node.uid) + ", group " + number_or_unknown(node.gid) + ", mode " +
+         (node.mode.known() ? octal(*node.mode) : "?");
+}
+
+std::string edit_command(const std::string& file, std::uint32_t line) {
+  const bool system_wide = file.rfind("/home/", 0) != 0 && file.rfind("/root/", 0) != 0;
+  return std::string(system_wide ? "sudo " : "") + "\"${EDITOR:-nano}\" +" + std::to_string(line) + " " +
+         shell_word(file);
+}
+
+std::vector<Evidence> log_evidence(const std::vector<std::string>& lines, std::size_t limit) {
+  std::vector<Evidence> evidence;
+  const std::size_t skipped = lines.size() > limit ? lines.size() - limit : 0;
+  for (std::size_t i = skipped; i < lines.size(); ++i) evidence.push_back({"kernel log", lines[i]});
+  return evidence;
+}
+
+std::vector<Evidence> variable_evidence(const Variable& variable) {
+  std::vector<Evidence> evidence;
+  if (variable.value.known() && variable.value->has_value()) {
+    evidence.push_back({variable.name, "\"" + **variable.value + "\""});
+  }
+  if (variable.assignments.known()) {
+    for (const Assignment& assignment : *variable.assignments) {
+      evidence.push_back({place(assignment), variable.name + "=" + assignment.value});
+    }
+  }
+  return evidence;
+}
+
+std::vector<Remedy> unset_remedies(const Variable& variable) {
+  std::vector<Remedy> remedies = {{"Remove the variable from this shell:", {"unset " + variable.name}, {}}};
+  if (!variable.assignments.known()) return remedies;
+  for (const Assignment& assignment : *variable.assignments) {
+    Remedy remedy;
+    remedy.text = "Delete " + place(assignment) + ", or the variable comes back with the next login:";
+    remedy.commands = {edit_command(assignment.file, assignment.line)};
+    if (remedy.commands[0].rfind("sudo", 0) == 0) remedy.needs.push_back(Need::sudo);
+    remedy.needs.push_back(Need::new_login);
+    remedies.push_back(std::move(remedy));
+  }
+  return remedies;
+}
+
+std::string set_where(const Variable& variable) {
+  if (!variable.assignments.known() || variable.assignments->empty()) return "";
+  std::vector<std::string> places;
+  for (const Assignment& assignment : *variable.assignments) places.push_back(place(assignment));
+  return " It is set in " + join(places, " and ") + ".";
+}
+
+}  // namespace sage
