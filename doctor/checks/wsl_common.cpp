@@ -11,14 +11,14 @@ bool no_amd_gpu(const Facts& facts) {
   if (facts.gpus.amd.known() && facts.gpus.amd->empty()) return true;
   const auto& adapters = facts.wsl.adapters;
   return adapters.known() && std::all_of(adapters->begin(), adapters->end(), [](const DxgAdapter& adapter) {
-           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor_id);
+           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor);
          });
 }
 
 }  // namespace
 
 bool gpu_behind_dxg(const Facts& facts) {
-  return facts.platform.kind.is(PlatformKind::wsl2) || facts.platform.kind.is(PlatformKind::gpu_pv_guest);
+  return facts.platform.kind.known() && uses_dxg(*facts.platform.kind);
 }
 
 std::optional<Finding> skip_off_wsl(const Facts& facts) {
@@ -36,10 +36,6 @@ std::optional<Finding> skip_without_dxg(const Facts& facts) {
   if (!*dxg.present || !dxg.open->ok()) return not_applicable("/dev/dxg cannot be used");
   if (no_amd_gpu(facts)) return not_applicable("/dev/dxg shows no AMD GPU");
   return std::nullopt;
-}
-
-bool in_container(const Facts& facts) {
-  return facts.platform.container.known() && !facts.platform.container.is(ContainerKind::none);
 }
 
 bool is_set(const Facts& facts, std::string_view variable) {

@@ -5,10 +5,11 @@
 #include <string>
 
 #include "doctor/checks/check.hpp"
+#include "doctor/checks/scope.hpp"
 
 namespace sage {
 
-inline constexpr std::uint32_t amd_vendor_id = 0x1002;
+inline constexpr std::uint32_t amd_vendor = 0x1002;
 
 /// True where the GPU is behind /dev/dxg instead of KFD: WSL2 and Hyper-V guests with GPU-PV. False while the kind of
 /// the platform is unknown.
@@ -21,9 +22,6 @@ inline constexpr std::uint32_t amd_vendor_id = 0x1002;
 /// comes after (libraries, runtime, variables) has nothing to serve. That /dev/dxg did not tell its adapters is no
 /// reason to skip: the rest of the way can be judged all the same.
 [[nodiscard]] std::optional<Finding> skip_without_dxg(const Facts& facts);
-
-/// False while unknown.
-[[nodiscard]] bool in_container(const Facts& facts);
 
 /// True when the variable is known to be set, to whatever value.
 [[nodiscard]] bool is_set(const Facts& facts, std::string_view variable);
