@@ -439,7 +439,7 @@ std::vector<Finding> windows_driver(const CheckInput& input) {
   std::vector<std::string> versions;
   Finding finding = info("");
   for (const DxgAdapter& adapter : *facts.wsl.adapters) {
-    if (!adapter.vendor_id.is(amd_vendor_id)) continue;
+    if (!adapter.vendor_id.is(amd_vendor)) continue;
     if (adapter.driver_version.known() &&
         std::find(versions.begin(), versions.end(), *adapter.driver_version) == versions.end()) {
       versions.push_back(*adapter.driver_version);

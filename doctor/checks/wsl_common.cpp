@@ -11,7 +11,7 @@ bool no_amd_gpu(const Facts& facts) {
   if (facts.gpus.amd.known() && facts.gpus.amd->empty()) return true;
   const auto& adapters = facts.wsl.adapters;
   return adapters.known() && std::all_of(adapters->begin(), adapters->end(), [](const DxgAdapter& adapter) {
-           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor_id);
+           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor);
          });
 }
 

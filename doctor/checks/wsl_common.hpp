@@ -9,7 +9,7 @@
 
 namespace sage {
 
-inline constexpr std::uint32_t amd_vendor_id = 0x1002;
+inline constexpr std::uint32_t amd_vendor = 0x1002;
 
 /// True where the GPU is behind /dev/dxg instead of KFD: WSL2 and Hyper-V guests with GPU-PV. False while the kind of
 /// the platform is unknown.
