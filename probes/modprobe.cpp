@@ -20,18 +20,28 @@ constexpr std::array<const char*, 5> modprobe_folders = {
 
 /// Arguments that bear on GPUs: exact, or up to and including the last character where that is '=' or '.'.
 constexpr auto gpu_arguments = std::to_array<std::string_view>({
-    "nomodeset", "amdgpu.", "radeon.", "amdkfd.", "drm.", "ttm.", "modprobe.blacklist=", "module_blacklist=",
-    "rd.driver.blacklist=", "initcall_blacklist=", "module.sig_enforce", "lockdown=", "iommu=", "amd_iommu=",
-    "intel_iommu=", "vfio-pci.ids=", "pci=", "pcie_aspm=", "pcie_ports=", "video=", "firmware_class.path=",
+    "nomodeset",
+    "amdgpu.",
+    "radeon.",
+    "amdkfd.",
+    "drm.",
+    "ttm.",
+    "modprobe.blacklist=",
+    "module_blacklist=",
+    "rd.driver.blacklist=",
+    "initcall_blacklist=",
+    "module.sig_enforce",
+    "lockdown=",
+    "iommu=",
+    "amd_iommu=",
+    "intel_iommu=",
+    "vfio-pci.ids=",
+    "pci=",
+    "pcie_aspm=",
+    "pcie_ports=",
+    "video=",
+    "firmware_class.path=",
 });
-
-bool bears_on_gpus(std::string_view argument) {
-  for (const std::string_view known : gpu_arguments) {
-    const bool open_ended = known.ends_with('=') || known.ends_with('.');
-    if (open_ended ? argument.starts_with(known) : argument.substr(0, argument.find('=')) == known) return true;
-  }
-  return false;
-}
 
 /// `modprobe.blacklist=a,amdgpu` (modprobe) and `module_blacklist=a,amdgpu` (the kernel itself).
 bool argument_blacklists(std::string_view argument) {
@@ -88,6 +98,14 @@ void add_from_files(const Host& host, std::vector<Blacklisting>& found, std::opt
 
 }  // namespace
 
+bool bears_on_gpus(std::string_view argument) {
+  for (const std::string_view known : gpu_arguments) {
+    const bool open_ended = known.ends_with('=') || known.ends_with('.');
+    if (open_ended ? argument.starts_with(known) : argument.substr(0, argument.find('=')) == known) return true;
+  }
+  return false;
+}
+
 std::vector<Blacklisting> blacklist_lines(std::string_view text, const std::string& file) {
   std::vector<Blacklisting> found;
   std::string statement;  // a line that ends in a backslash goes on
@@ -128,8 +146,8 @@ void probe_modprobe(const Host& host, const Platform& platform, Driver& driver) 
   }
 
   // What was found holds whatever could not be read; "nothing" holds only when everything was read.
-  driver.blacklist =
-      found.empty() && error ? Fact<std::vector<Blacklisting>>::unknown(*error) : Fact<std::vector<Blacklisting>>(found);
+  driver.blacklist = found.empty() && error ? Fact<std::vector<Blacklisting>>::unknown(*error)
+                                            : Fact<std::vector<Blacklisting>>(found);
 }
 
 }  // namespace sage
