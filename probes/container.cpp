@@ -24,13 +24,13 @@ struct Mark {
 // The name that an engine gives itself in the variable `container` (systemd's container interface) and in
 // /run/systemd/container. "wsl" stands there in every WSL2 distribution that runs systemd: no container.
 constexpr std::array managers = {
-    Mark{"docker", ContainerKind::docker},  Mark{"podman", ContainerKind::podman}, Mark{"lxc", ContainerKind::lxc},
+    Mark{"docker", ContainerKind::docker},   Mark{"podman", ContainerKind::podman}, Mark{"lxc", ContainerKind::lxc},
     Mark{"lxc-libvirt", ContainerKind::lxc}, Mark{"wsl", ContainerKind::none},
 };
 
 constexpr std::array group_names = {
-    Mark{"/kubepods", ContainerKind::kubernetes}, Mark{"/docker/", ContainerKind::docker},
-    Mark{"/docker-", ContainerKind::docker},      Mark{"/libpod-", ContainerKind::podman},
+    Mark{"/kubepods", ContainerKind::kubernetes},  Mark{"/docker/", ContainerKind::docker},
+    Mark{"/docker-", ContainerKind::docker},       Mark{"/libpod-", ContainerKind::podman},
     Mark{"/libpod_parent", ContainerKind::podman}, Mark{"/lxc/", ContainerKind::lxc},
     Mark{"/lxc.payload", ContainerKind::lxc},
 };

@@ -13,8 +13,8 @@ namespace sage {
 /// not one of the places that would tell could be looked at.
 [[nodiscard]] Fact<ContainerKind> probe_container(const Host& host);
 
-/// Why `what`, which belongs to the machine and not to a container's own files, can't be seen from here; nullopt outside
-/// of containers.
+/// Why `what`, which belongs to the machine and not to a container's own files, can't be seen from here; nullopt
+/// outside of containers.
 [[nodiscard]] std::optional<Error> hidden_by_container(const Fact<ContainerKind>& container, const std::string& what);
 
 }  // namespace sage

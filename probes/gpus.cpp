@@ -17,6 +17,7 @@
 #include "probes/ip_discovery.hpp"
 #include "probes/kfd.hpp"
 #include "probes/pci.hpp"
+#include "probes/wsl.hpp"
 
 namespace sage {
 namespace {
@@ -453,15 +454,11 @@ std::string technical_name(const Gpu& gpu) {
   return name;
 }
 
-bool only_dxg(const Platform& platform) {
-  return platform.kind.is(PlatformKind::wsl2) || platform.kind.is(PlatformKind::gpu_pv_guest);
-}
-
 }  // namespace
 
 Gpus probe_gpus(const Host& host, const GfxTables& tables, const ProbeOptions& options, const Platform& platform,
                 const Wsl& wsl) {
-  const bool dxg = only_dxg(platform);
+  const bool dxg = has_dxg(platform);
   Gpus gpus = dxg ? gpus_of_adapters(wsl.adapters) : gpus_of_kernel(host, tables);
   if (!gpus.amd.known()) return gpus;
 

@@ -20,7 +20,7 @@ struct FirmwareName {
   std::string_view vendor;   ///< part of sys_vendor
   std::string_view product;  ///< part of product_name
   std::string_view name;
-  bool only_virtual;         ///< no physical machine has these names
+  bool only_virtual;  ///< no physical machine has these names
 };
 
 constexpr std::array firmware_names = {
@@ -68,7 +68,9 @@ Fact<const FirmwareName*> firmware_row(const Host& host) {
   return nullptr;
 }
 
-Hypervisor found(std::string_view name) { return {true, std::string(name)}; }
+Hypervisor found(std::string_view name) {
+  return {true, std::string(name)};
+}
 
 }  // namespace
 

@@ -20,8 +20,11 @@ namespace {
 constexpr std::string_view in_tree_folder = "kernel/drivers/gpu/drm/amd/amdgpu";
 
 constexpr std::array module_folders = {
-    std::string_view("updates/dkms"), std::string_view("updates"), std::string_view("extra"),
-    std::string_view("weak-updates"), in_tree_folder,
+    std::string_view("updates/dkms"),
+    std::string_view("updates"),
+    std::string_view("extra"),
+    std::string_view("weak-updates"),
+    in_tree_folder,
 };
 
 constexpr std::array<std::string_view, 4> module_endings = {"", ".zst", ".xz", ".gz"};
@@ -33,7 +36,7 @@ constexpr std::size_t index_cap = 8 * 1024 * 1024;
 constexpr std::string_view signature_mark = "~Module signature appended~\n";
 
 struct Search {
-  std::string path;           ///< below the modules folder; empty: not found
+  std::string path;  ///< below the modules folder; empty: not found
   bool built_in = false;
   std::optional<Error> error;  ///< something that could not be looked at
 };

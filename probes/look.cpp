@@ -6,7 +6,9 @@
 
 namespace sage {
 
-bool is_absent(const Error& error) { return error.number == ENOENT || error.number == ENOTDIR; }
+bool is_absent(const Error& error) {
+  return error.number == ENOENT || error.number == ENOTDIR;
+}
 
 Fact<bool> exists(const Host& host, const std::string& path) {
   const Result<FileStatus> status = host.status(path);
@@ -27,6 +29,8 @@ Result<std::vector<std::string>> list_if_there(const Host& host, const std::stri
   return names;
 }
 
-std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 }  // namespace sage

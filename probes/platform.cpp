@@ -54,10 +54,9 @@ void probe_kind(const Host& host, const CpuInfo& cpu, Platform& platform) {
   }
   const Hypervisor hypervisor = probe_hypervisor(host, cpu);
   platform.hypervisor = hypervisor.name;
-  platform.kind = hypervisor.present.known()
-                      ? Fact<PlatformKind>(*hypervisor.present ? PlatformKind::virtual_machine
-                                                               : PlatformKind::bare_metal)
-                      : Fact<PlatformKind>::unknown(hypervisor.present.why_unknown());
+  platform.kind = hypervisor.present.known() ? Fact<PlatformKind>(*hypervisor.present ? PlatformKind::virtual_machine
+                                                                                      : PlatformKind::bare_metal)
+                                             : Fact<PlatformKind>::unknown(hypervisor.present.why_unknown());
 }
 
 /// /proc/sys/kernel/arch came with Linux 6.1; before that this program's own file tells what it was built for.
@@ -79,7 +78,8 @@ void probe_libc(const Host& host, Platform& platform) {
   platform.libc_version = libc->version;
 }
 
-/// "6.0.30" of libstdc++.so.6.0.30, the file that the loader's libstdc++.so.6 leads to. It bounds the GLIBCXX_ versions.
+/// "6.0.30" of libstdc++.so.6.0.30, the file that the loader's libstdc++.so.6 leads to. It bounds the GLIBCXX_
+/// versions.
 Fact<std::string> libstdcxx_version(const Host& host) {
   using Text = Fact<std::string>;
   const Result<std::vector<LoaderCacheEntry>> cache = host.loader_cache();

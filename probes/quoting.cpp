@@ -8,7 +8,9 @@
 namespace sage {
 namespace {
 
-bool is_one_of(char c, std::string_view characters) { return characters.find(c) != std::string_view::npos; }
+bool is_one_of(char c, std::string_view characters) {
+  return characters.find(c) != std::string_view::npos;
+}
 
 /// Position behind the bracket that closes the one before `begin`, nested ones passed over; the end when none does.
 std::size_t behind_bracket(std::string_view text, std::size_t begin, char open, char close) {

@@ -1,7 +1,7 @@
 // Where does a variable come from? The environment does not say, but a forgotten line in ~/.profile is a frequent cause
 // of trouble (facts/bugs.md B19), and one in ~/.bashrc does not reach programs that no interactive shell started
-// (facts/wsl.md 2.8). The files are read as text, line by line, and never run: conditions, here-documents and expansions
-// are not followed, so the result says "this line sets it", not "this line is the one that took effect".
+// (facts/wsl.md 2.8). The files are read as text, line by line, and never run: conditions, here-documents and
+// expansions are not followed, so the result says "this line sets it", not "this line is the one that took effect".
 
 #include "probes/startup_files.hpp"
 
@@ -16,15 +16,34 @@ namespace sage {
 namespace {
 
 constexpr auto set_by_session = std::to_array<std::string_view>({
-    "APPTAINER_CONTAINER", "CONDA_PREFIX", "HOME", "KUBERNETES_SERVICE_HOST", "LANG", "LC_ALL", "PATH", "SHELL",
-    "SINGULARITY_CONTAINER", "SUDO_UID", "SUDO_USER", "VIRTUAL_ENV", "WSL_DISTRO_NAME", "WSL_INTEROP",
-    "XDG_CONFIG_HOME", "container",
+    "APPTAINER_CONTAINER",
+    "CONDA_PREFIX",
+    "HOME",
+    "KUBERNETES_SERVICE_HOST",
+    "LANG",
+    "LC_ALL",
+    "PATH",
+    "SHELL",
+    "SINGULARITY_CONTAINER",
+    "SUDO_UID",
+    "SUDO_USER",
+    "VIRTUAL_ENV",
+    "WSL_DISTRO_NAME",
+    "WSL_INTEROP",
+    "XDG_CONFIG_HOME",
+    "container",
 });
 
 constexpr auto system_scripts = std::to_array<std::string_view>({"/etc/profile", "/etc/bash.bashrc"});
 
 constexpr auto home_scripts = std::to_array<std::string_view>({
-    "/.profile", "/.bash_profile", "/.bash_login", "/.bashrc", "/.zshenv", "/.zprofile", "/.zshrc",
+    "/.profile",
+    "/.bash_profile",
+    "/.bash_login",
+    "/.bashrc",
+    "/.zshenv",
+    "/.zprofile",
+    "/.zshrc",
 });
 
 /// What may stand before a command that is run by the same shell.
@@ -36,17 +55,19 @@ std::optional<NamedValue> as_assignment(std::string_view word) {
   if (equals == std::string_view::npos) return std::nullopt;
   std::string_view name = word.substr(0, equals);
   if (name.ends_with('+')) name.remove_suffix(1);
-  const bool valid = !name.empty() && (name[0] < '0' || name[0] > '9') &&
-                     std::all_of(name.begin(), name.end(), [](char c) {
-                       return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-                     });
+  const bool valid =
+      !name.empty() && (name[0] < '0' || name[0] > '9') && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+      });
   if (!valid) return std::nullopt;
   return NamedValue{std::string(name), std::string(word.substr(equals + 1))};
 }
 
 using Words = std::vector<std::string>;
 
-bool is_option(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-';
+}
 
 bool has_option(const Words& words, char letter, std::string_view long_name) {
   return std::any_of(words.begin() + 1, words.end(), [&](const std::string& word) {
@@ -158,8 +179,7 @@ bool looked_for_in_startup_files(std::string_view name) {
 }
 
 std::vector<NamedValue> assignments_in_line(std::string_view line, StartupSyntax syntax) {
-  std::vector<NamedValue> found =
-      syntax == StartupSyntax::list ? set_by_list_line(line) : set_by_script_line(line);
+  std::vector<NamedValue> found = syntax == StartupSyntax::list ? set_by_list_line(line) : set_by_script_line(line);
   found.erase(std::remove_if(found.begin(), found.end(),
                              [](const NamedValue& set) { return !looked_for_in_startup_files(set.name); }),
               found.end());

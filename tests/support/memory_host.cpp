@@ -170,7 +170,9 @@ Result<ElfFacts> MemoryHost::elf(const std::string& path, const ElfQuery&) const
   return facts->second;
 }
 
-Result<std::vector<DxgAdapterReply>> MemoryHost::dxg_adapters() const { return system_error(ENOENT, "/dev/dxg"); }
+Result<std::vector<DxgAdapterReply>> MemoryHost::dxg_adapters() const {
+  return system_error(ENOENT, "/dev/dxg");
+}
 
 Result<std::vector<DrmDeviceReply>> MemoryHost::drm_devices(const std::vector<std::string>&) const {
   return system_error(ENOENT, "libdrm_amdgpu.so.1");

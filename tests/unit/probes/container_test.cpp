@@ -1,7 +1,8 @@
 #include "probes/container.hpp"
 
-#include <cerrno>
 #include <doctest/doctest.h>
+
+#include <cerrno>
 
 #include "tests/support/memory_host.hpp"
 
@@ -70,9 +71,9 @@ TEST_CASE("a container of WSL is known by the mounts of its runtime") {
 
 TEST_CASE("it is unknown only when not one place could be looked at") {
   MemoryHost host;
-  for (const char* path : {"/run/.toolboxenv", "/.singularity.d", "/var/run/secrets/kubernetes.io", "/run/.containerenv",
-                           "/.dockerenv", "/run/systemd/container", "/proc/self/cgroup", "/proc/1/cgroup",
-                           "/.flatpak-info"}) {
+  for (const char* path :
+       {"/run/.toolboxenv", "/.singularity.d", "/var/run/secrets/kubernetes.io", "/run/.containerenv", "/.dockerenv",
+        "/run/systemd/container", "/proc/self/cgroup", "/proc/1/cgroup", "/.flatpak-info"}) {
     host.failing(path, EACCES);
   }
   CHECK(probe_container(host).why_unknown().number == EACCES);

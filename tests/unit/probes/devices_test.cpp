@@ -1,8 +1,9 @@
 #include "probes/devices.hpp"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <doctest/doctest.h>
 
 #include "tests/support/memory_host.hpp"
 
@@ -136,7 +137,8 @@ TEST_CASE("a group that owns a node is listed whatever its name") {
 
 TEST_CASE("broken lines of /etc/group are passed over, an unreadable file makes the groups unknown") {
   MemoryHost host = desktop();
-  host.file("/etc/group", "video\nvideo:x:99999999999:\n+:::\n+video:x:44:\nvideo:x:-1:\n:x:44:\nvideo:x:44:a:b\nrender:x:992");
+  host.file("/etc/group",
+            "video\nvideo:x:99999999999:\n+:::\n+video:x:44:\nvideo:x:-1:\n:x:44:\nvideo:x:44:a:b\nrender:x:992");
   CHECK(probe_devices(host, Gpus{}).groups->empty());
   host.unreadable("/etc/group", EFBIG);
   CHECK(probe_devices(host, Gpus{}).groups.why_unknown().number == EFBIG);

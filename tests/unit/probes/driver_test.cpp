@@ -1,7 +1,8 @@
 #include "probes/driver.hpp"
 
-#include <cerrno>
 #include <doctest/doctest.h>
+
+#include <cerrno>
 
 #include "probes/modprobe.hpp"
 #include "tests/support/memory_host.hpp"
@@ -77,8 +78,9 @@ TEST_CASE("a built-in driver has no file; a module in an unusual folder is found
   CHECK(driver.origin.is(ModuleOrigin::built_in));
 
   MemoryHost indexed;
-  indexed.file(std::string(modules) + "modules.dep",
-               "kernel/x.ko: extra/vendor/amdgpu.ko.xz\nextra/my-amdgpu.ko:\nextra/vendor/amdgpu.ko.xz: kernel/ttm.ko\n");
+  indexed.file(
+      std::string(modules) + "modules.dep",
+      "kernel/x.ko: extra/vendor/amdgpu.ko.xz\nextra/my-amdgpu.ko:\nextra/vendor/amdgpu.ko.xz: kernel/ttm.ko\n");
   driver = probe_driver(indexed, platform());
   CHECK(driver.module_path.is(std::string(modules) + "extra/vendor/amdgpu.ko.xz"));
   CHECK(driver.origin.is(ModuleOrigin::dkms));
@@ -133,8 +135,9 @@ TEST_CASE("a modprobe.d file hides those of its name in lower folders") {
 
 TEST_CASE("kernel arguments blacklist too, and those about GPUs are kept") {
   MemoryHost host = ubuntu();
-  host.file("/proc/cmdline", "root=UUID=secret modprobe.blacklist=nouveau,amdgpu nomodeset nomodesetx amdgpu.dc=0 "
-                             "module_blacklist=amdgpux quiet\n");
+  host.file("/proc/cmdline",
+            "root=UUID=secret modprobe.blacklist=nouveau,amdgpu nomodeset nomodesetx amdgpu.dc=0 "
+            "module_blacklist=amdgpux quiet\n");
   const Driver driver = probe_driver(host, platform());
   CHECK(lines_of(*driver.blacklist) == std::vector<std::string>{"/proc/cmdline:0 modprobe.blacklist=nouveau,amdgpu"});
   CHECK(*driver.kernel_arguments == std::vector<std::string>{"modprobe.blacklist=nouveau,amdgpu", "nomodeset",
@@ -172,11 +175,13 @@ TEST_CASE("DKMS versions are listed with the kernels they were built for") {
 
 TEST_CASE("firmware names lose their endings, and one unreadable folder makes the list unknown") {
   MemoryHost host = ubuntu();
-  for (const char* name : {"gc_12_0_1_me.bin.zst", "gc_11_0_0_pfp.bin.xz", "gc_12_0_1_me.bin", "navi10_ce.bin", "gc_readme"}) {
+  for (const char* name :
+       {"gc_12_0_1_me.bin.zst", "gc_11_0_0_pfp.bin.xz", "gc_12_0_1_me.bin", "navi10_ce.bin", "gc_readme"}) {
     host.file(std::string("/lib/firmware/amdgpu/") + name, "");
   }
   host.file("/lib/firmware/updates/amdgpu/gc_9_4_3_rlc.bin", "");
-  host.file("/sys/module/firmware_class/parameters/path", "/nix/firmware\n").file("/nix/firmware/amdgpu/gc_1_me.bin", "");
+  host.file("/sys/module/firmware_class/parameters/path", "/nix/firmware\n")
+      .file("/nix/firmware/amdgpu/gc_1_me.bin", "");
   CHECK(*probe_driver(host, platform()).gc_firmware ==
         std::vector<std::string>{"gc_11_0_0_pfp", "gc_12_0_1_me", "gc_1_me", "gc_9_4_3_rlc"});
   CHECK_FALSE(probe_driver(host, platform(ContainerKind::lxc)).gc_firmware.known());

@@ -1,8 +1,9 @@
 #include "probes/environment.hpp"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cerrno>
-#include <doctest/doctest.h>
 
 #include "tests/support/memory_host.hpp"
 
@@ -67,11 +68,11 @@ TEST_CASE("the paths that variables name are looked for") {
                     {"HIP_PATH", ""},
                     {"LD_LIBRARY_PATH", "/opt/rocm::lib;/none:$ORIGIN/x"},
                     {"LD_PRELOAD", "/lib/a.so libb.so:/lib/c.so"}};
-  CHECK(paths_of(host) == std::vector<std::string>{
-                              "ROCM_PATH /opt/rocm yes", "HIP_PATH  unknown", "LD_LIBRARY_PATH /opt/rocm yes",
-                              "LD_LIBRARY_PATH  unknown", "LD_LIBRARY_PATH lib yes", "LD_LIBRARY_PATH /none no",
-                              "LD_LIBRARY_PATH $ORIGIN/x unknown", "LD_PRELOAD /lib/a.so yes",
-                              "LD_PRELOAD libb.so unknown", "LD_PRELOAD /lib/c.so no"});
+  CHECK(paths_of(host) == std::vector<std::string>{"ROCM_PATH /opt/rocm yes", "HIP_PATH  unknown",
+                                                   "LD_LIBRARY_PATH /opt/rocm yes", "LD_LIBRARY_PATH  unknown",
+                                                   "LD_LIBRARY_PATH lib yes", "LD_LIBRARY_PATH /none no",
+                                                   "LD_LIBRARY_PATH $ORIGIN/x unknown", "LD_PRELOAD /lib/a.so yes",
+                                                   "LD_PRELOAD libb.so unknown", "LD_PRELOAD /lib/c.so no"});
 }
 
 TEST_CASE("an empty list names no paths, and a path that can't be looked at is unknown") {

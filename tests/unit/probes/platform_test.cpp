@@ -1,7 +1,8 @@
 #include "probes/platform.hpp"
 
-#include <cerrno>
 #include <doctest/doctest.h>
+
+#include <cerrno>
 
 #include "probes/os_release.hpp"
 #include "tests/support/memory_host.hpp"
@@ -149,12 +150,14 @@ TEST_CASE("version 1 control groups and containers without a namespace of their 
   outside.file("/proc/meminfo", "MemTotal: 1000000 kB\n");
   outside.file("/proc/self/cgroup", "0::/../../etc\n");
   outside.file("/sys/fs/cgroup/memory.max", "16384\n");
+  outside.file("/sys/fs/cgroup/../../etc/memory.max", "1\n");
   CHECK(probe_platform(outside).memory_limit.is(16384));
 }
 
 TEST_CASE("os-release is read with the quoting of the shell") {
   const auto values = parse_os_release(
-      "# ID=comment\nID=debian\nPRETTY_NAME=\"Debian \\\"12\\\" \\n\"\nVERSION_ID='12'\n nonsense\nID_LIKE=a\\ b\nID=ubuntu\n");
+      "# ID=comment\nID=debian\nPRETTY_NAME=\"Debian \\\"12\\\" \\n\"\nVERSION_ID='12'\n nonsense\nID_LIKE=a\\ "
+      "b\nID=ubuntu\n");
   CHECK(values.at("ID") == "ubuntu");
   CHECK(values.at("PRETTY_NAME") == "Debian \"12\" \\n");
   CHECK(values.at("VERSION_ID") == "12");
@@ -176,7 +179,8 @@ TEST_CASE("the distribution comes from /usr/lib when /etc has no os-release") {
 TEST_CASE("the version of libstdc++ is in the name of the file that the loader's entry leads to") {
   MemoryHost host = plain();
   CHECK_FALSE(probe_platform(host).libstdcxx_version.known());
-  host.cache = std::vector<LoaderCacheEntry>{{"libc.so.6", "/lib/libc.so.6"}, {"libstdc++.so.6", "/lib/libstdc++.so.6"}};
+  host.cache =
+      std::vector<LoaderCacheEntry>{{"libc.so.6", "/lib/libc.so.6"}, {"libstdc++.so.6", "/lib/libstdc++.so.6"}};
   CHECK(probe_platform(host).libstdcxx_version.why_unknown().number == ENOENT);
   host.link("/lib/libstdc++.so.6", "libstdc++.so.6.0.33").file("/lib/libstdc++.so.6.0.33", "");
   CHECK(probe_platform(host).libstdcxx_version.is("6.0.33"));

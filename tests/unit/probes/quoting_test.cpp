@@ -10,7 +10,8 @@ std::string marked(std::string_view line) {
   std::string text;
   for (const auto& command : shell_commands(line)) {
     if (!text.empty()) text += ';';
-    for (const std::string_view word : command) text += (text.empty() || text.back() == ';' ? "" : "|") + std::string(word);
+    for (const std::string_view word : command)
+      text += (text.empty() || text.back() == ';' ? "" : "|") + std::string(word);
   }
   return text;
 }

@@ -1,7 +1,8 @@
 #include "probes/startup_files.hpp"
 
-#include <cerrno>
 #include <doctest/doctest.h>
+
+#include <cerrno>
 
 #include "tests/support/memory_host.hpp"
 
