@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
+
+#include "doctor/checks/wording.hpp"
 
 namespace sage {
 namespace {
@@ -11,14 +14,14 @@ bool no_amd_gpu(const Facts& facts) {
   if (facts.gpus.amd.known() && facts.gpus.amd->empty()) return true;
   const auto& adapters = facts.wsl.adapters;
   return adapters.known() && std::all_of(adapters->begin(), adapters->end(), [](const DxgAdapter& adapter) {
-           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor_id);
+           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor);
          });
 }
 
 }  // namespace
 
 bool gpu_behind_dxg(const Facts& facts) {
-  return facts.platform.kind.is(PlatformKind::wsl2) || facts.platform.kind.is(PlatformKind::gpu_pv_guest);
+  return facts.platform.kind.known() && uses_dxg(*facts.platform.kind);
 }
 
 std::optional<Finding> skip_off_wsl(const Facts& facts) {
@@ -38,22 +41,21 @@ std::optional<Finding> skip_without_dxg(const Facts& facts) {
   return std::nullopt;
 }
 
-bool in_container(const Facts& facts) {
-  return facts.platform.container.known() && !facts.platform.container.is(ContainerKind::none);
-}
-
 bool is_set(const Facts& facts, std::string_view variable) {
   const auto value = facts.environment.get(variable);
   return value.known() && value->has_value();
 }
 
-void add_assignments(const Facts& facts, std::string_view variable, Finding& finding) {
+std::vector<Remedy> remove_variable(const Facts& facts, std::string_view variable) {
   const Variable* entry = facts.environment.find(variable);
-  if (entry == nullptr || !entry->assignments.known()) return;
-  for (const Assignment& assignment : *entry->assignments) {
-    finding.evidence.push_back(
-        {assignment.file + ":" + std::to_string(assignment.line), std::string(variable) + "=" + assignment.value});
-  }
+  return entry == nullptr ? std::vector<Remedy>() : unset_remedies(*entry);
+}
+
+void add_variable(const Facts& facts, std::string_view variable, Finding& finding) {
+  const Variable* entry = facts.environment.find(variable);
+  if (entry == nullptr) return;
+  if (entry->value.known() && !entry->value->has_value()) finding.evidence.push_back({entry->name, "not set"});
+  for (Evidence& row : variable_evidence(*entry)) finding.evidence.push_back(std::move(row));
 }
 
 Remedy update_wsl() {

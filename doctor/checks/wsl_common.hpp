@@ -5,10 +5,11 @@
 #include <string>
 
 #include "doctor/checks/check.hpp"
+#include "doctor/checks/scope.hpp"
 
 namespace sage {
 
-inline constexpr std::uint32_t amd_vendor_id = 0x1002;
+inline constexpr std::uint32_t amd_vendor = 0x1002;
 
 /// True where the GPU is behind /dev/dxg instead of KFD: WSL2 and Hyper-V guests with GPU-PV. False while the kind of
 /// the platform is unknown.
@@ -22,14 +23,14 @@ inline constexpr std::uint32_t amd_vendor_id = 0x1002;
 /// reason to skip: the rest of the way can be judged all the same.
 [[nodiscard]] std::optional<Finding> skip_without_dxg(const Facts& facts);
 
-/// False while unknown.
-[[nodiscard]] bool in_container(const Facts& facts);
-
 /// True when the variable is known to be set, to whatever value.
 [[nodiscard]] bool is_set(const Facts& facts, std::string_view variable);
 
-/// Adds a row for each start-up file that sets the variable.
-void add_assignments(const Facts& facts, std::string_view variable, Finding& finding);
+/// Ways to get rid of a variable of the allow-list.
+[[nodiscard]] std::vector<Remedy> remove_variable(const Facts& facts, std::string_view variable);
+
+/// Adds the variable's value and each line of a start-up file that sets it.
+void add_variable(const Facts& facts, std::string_view variable, Finding& finding);
 
 /// "wsl --update", then "wsl --shutdown".
 [[nodiscard]] Remedy update_wsl();

@@ -159,7 +159,7 @@ class Writer {
   void row(const Finding& finding) {
     const StatusLook& shown = look(finding.status);
     std::string text = finding.observed;
-    if (!finding.subject.empty()) text = finding.subject + ": " + text;
+    if (!contains(text, finding.subject)) text = finding.subject + ": " + text;
     if (finding.suppressed) text = "[ignored: " + finding.suppressed_reason + "] " + text;
     if (finding.status == Status::skip) text = finding.id + ": " + text;
     // Colour codes take no columns, so the label is painted after wrapping.

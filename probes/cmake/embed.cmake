@@ -19,7 +19,7 @@ namespace sage {
 namespace {
 
 ${arrays}
-constexpr std::array files = {
+constexpr std::array<EmbeddedFile, ${index}> files = {
 ${rows}};
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include <toml++/toml.h>
 
-#include "probes/base/nearest_name.hpp"
+#include "probes/base/nearest.hpp"
 #include "probes/base/text.hpp"
 #include "probes/host/capture_folder.hpp"
 
@@ -185,9 +185,8 @@ class Section {
   void close() {
     for (const auto& [key, node] : table_) {
       if (std::find(known_.begin(), known_.end(), key.str()) != known_.end()) continue;
-      const std::string nearest = nearest_name(key.str(), known_);
-      problems_.add(key.source(), "unknown key '" + place_ + std::string(key.str()) + "'" +
-                                      (nearest.empty() ? "" : " (did you mean '" + nearest + "'?)"));
+      problems_.add(key.source(),
+                    "unknown key '" + place_ + std::string(key.str()) + "'" + did_you_mean(key.str(), known_));
     }
   }
 

@@ -17,7 +17,6 @@
 namespace sage::file_calls {
 namespace {
 
-constexpr std::size_t most_names = 100'000;
 constexpr std::size_t first_block = 4096;
 constexpr int quiet = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 
@@ -115,7 +114,7 @@ Result<std::string> read_end(const std::string& path, Links links, std::size_t c
   return read_at(file->number(), size - wanted, wanted);
 }
 
-Result<std::vector<std::string>> list(const std::string& path, Links links) {
+Result<std::vector<std::string>> list(const std::string& path, Links links, std::size_t most) {
   auto opened = open_retrying(path, open_flags(links) | O_DIRECTORY);
   if (!opened.ok()) return opened.error();
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(fdopendir(opened->number()), closedir);
@@ -128,7 +127,7 @@ Result<std::vector<std::string>> list(const std::string& path, Links links) {
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
-    if (names.size() == most_names) return Error{EFBIG, "more than 100,000 names in this folder"};
+    if (names.size() == most) return Error{EFBIG, "more than " + std::to_string(most) + " names in this folder"};
     names.emplace_back(name);
   }
   if (errno != 0) return reason(errno);

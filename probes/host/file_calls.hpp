@@ -20,7 +20,8 @@ namespace sage::file_calls {
 /// Until the end of the file, since /proc and /sys do not tell sizes; more than `cap` bytes is EFBIG.
 [[nodiscard]] Result<std::string> read_whole(const std::string& path, Links links, std::size_t cap);
 [[nodiscard]] Result<std::string> read_end(const std::string& path, Links links, std::size_t count);
-[[nodiscard]] Result<std::vector<std::string>> list(const std::string& path, Links links);
+/// Sorted names without "." and ".."; more than `most` is EFBIG.
+[[nodiscard]] Result<std::vector<std::string>> list(const std::string& path, Links links, std::size_t most);
 [[nodiscard]] Result<FileStatus> status(const std::string& path, Links links);
 [[nodiscard]] Result<std::string> link_text(const std::string& path);
 /// Symbolic links resolved by libc.

@@ -27,6 +27,7 @@ extern "C" char** environ;
 namespace sage {
 namespace {
 
+constexpr std::size_t most_names = 100'000;
 constexpr std::size_t mountinfo_cap = 16 * 1024 * 1024;
 constexpr std::size_t passwd_cap = 4 * 1024 * 1024;
 constexpr std::size_t loader_cache_cap = 16 * 1024 * 1024;
@@ -50,7 +51,8 @@ class LiveHost final : public Host {
   }
 
   Result<std::vector<std::string>> list_folder(const std::string& path) const override {
-    return at(path, Links::follow, file_calls::list);
+    return at(path, Links::follow,
+              [](const std::string& place, Links links) { return file_calls::list(place, links, most_names); });
   }
 
   Result<FileStatus> status(const std::string& path, Links links) const override {

@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t most_mounts = 100'000;
 
-// Sorted. Everything that starts with "fuse" is in addition (fuse.sshfs, fuse.lxcfs, fuseblk).
+// Sorted. "fuse.<program>" is in addition (fuse.sshfs, fuse.lxcfs).
 constexpr auto waiting_filesystems = std::to_array<std::string_view>({
-    "9p",    "acfs", "afs",    "autofs", "beegfs",   "ceph",   "cifs",     "coda",  "drvfs",
-    "gfs2",  "gpfs", "lustre", "nfs",    "nfs4",     "ocfs2",  "orangefs", "panfs", "prl_fs",
-    "pvfs2", "smb3", "smbfs",  "vboxsf", "virtiofs", "vmhgfs", "wekafs",
+    "9p",    "acfs",    "afs",   "autofs", "beegfs", "ceph",   "cifs",     "coda",   "drvfs",
+    "fuse",  "fuseblk", "gfs2",  "gpfs",   "lustre", "nfs",    "nfs4",     "ocfs2",  "orangefs",
+    "panfs", "prl_fs",  "pvfs2", "smb3",   "smbfs",  "vboxsf", "virtiofs", "vmhgfs", "wekafs",
 });
 static_assert(std::is_sorted(waiting_filesystems.begin(), waiting_filesystems.end()));
 
@@ -63,7 +63,7 @@ bool may_hang(const Mount& mount) {
   if (mount.point == "/") return false;
   // An overlay by its type, but its lower folder is a 9p share of the Windows host (facts/wsl.md 2.6).
   if (mount.point == "/usr/lib/wsl/lib") return true;
-  return mount.filesystem.starts_with("fuse") ||
+  return mount.filesystem.starts_with("fuse.") ||
          std::binary_search(waiting_filesystems.begin(), waiting_filesystems.end(), std::string_view(mount.filesystem));
 }
 

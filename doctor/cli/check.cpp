@@ -1,0 +1,69 @@
+#include <ctime>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <spdlog/spdlog.h>
+
+#include "doctor/checks/registry.hpp"
+#include "doctor/checks/runner.hpp"
+#include "doctor/checks/selection.hpp"
+#include "doctor/cli/commands.hpp"
+#include "doctor/cli/output.hpp"
+#include "doctor/cli/session.hpp"
+#include "doctor/report/json_report.hpp"
+#include "doctor/report/report.hpp"
+#include "doctor/report/text_report.hpp"
+
+namespace sage {
+namespace {
+
+std::string utc(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace
+
+int run_check(const CheckOptions& options) {
+  const auto selected = select_checks(all_checks(), options.only, options.skip);
+  if (!selected) {
+    spdlog::error("{}", selected.error().text);
+    return exit_usage;
+  }
+  const Result<Session> opened = open_session(options.machine);
+  if (!opened) {
+    spdlog::error("{}", opened.error().text);
+    return exit_usage;
+  }
+  const Session& session = *opened;
+
+  Report report;
+  report.tool_version = SAGE_VERSION;
+  report.time = utc(session.host->now());
+  report.source = session.source;
+  report.facts = collect_facts(*session.host, session.tables, session.probe_options);
+  report.findings = run_checks(all_checks(), *selected, {report.facts, session.tables});
+  for (const IgnoreRule& rule : suppress(report.findings, session.config.ignore, report.time.substr(0, 10))) {
+    spdlog::warn("the rule that ignores {} ended on {}", rule.id, *rule.until);
+  }
+  report.summary = summarize(report.findings);
+
+  const int status = exit_status(report.summary, options.strict);
+  if (options.json) {
+    const auto keep = [](std::string_view text) { return std::string(text); };
+    return write_product(json_report(report, keep), status);
+  }
+  TextStyle style;
+  style.width = output_width();
+  style.colour = output_colour(options.colour);
+  style.only_problems = options.quiet;
+  style.skipped = options.verbose;
+  return write_product(text_report(report, style), status);
+}
+
+}  // namespace sage

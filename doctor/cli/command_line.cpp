@@ -1,0 +1,110 @@
+// The only file that includes CLI11: the header costs seconds to compile.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "doctor/cli/commands.hpp"
+#include "doctor/cli/output.hpp"
+#include "probes/base/nearest.hpp"
+
+namespace sage {
+namespace {
+
+const std::vector<std::string_view> command_names = {"check", "capture", "list", "explain"};
+
+// stdout is the product; everything said besides goes to stderr.
+void prepare_log() {
+  spdlog::set_default_logger(spdlog::stderr_color_mt("sage-doctor"));
+  spdlog::set_pattern("sage-doctor: %^%l%$: %v");
+  spdlog::set_level(spdlog::level::warn);
+}
+
+void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_capture) {
+  if (with_capture) {
+    command.add_option("--capture", machine.capture, "Look at a captured machine instead of this one")
+        ->type_name("DIR");
+  }
+  command.add_option("--config", machine.config_file, "Configuration file (default: sage-doctor/sage-doctor.toml in "
+                                                      "the user's configuration folder)")
+      ->type_name("FILE");
+  command.add_flag("--deep", machine.deep, "May also run programs, touch /mnt/c and take seconds");
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
+  std::string hint;
+  if (argc > 1 && app.get_subcommands().empty()) hint = did_you_mean(argv[1], command_names);
+  spdlog::error("{}{}", problem.what(), hint);
+  spdlog::error("'sage-doctor --help' shows what can be asked");
+  return exit_usage;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  prepare_standard_streams();
+  prepare_log();
+
+  CLI::App app("Finds out why PyTorch does not see an AMD GPU, and says what to do about it.", "sage-doctor");
+  app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit status: 0 no failure; 1 a failure was found (with --strict also a warning); 2 wrong usage, or an\n"
+             "error of sage-doctor itself. Nothing is changed, sent or downloaded.");
+
+  CheckOptions check;
+  CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
+  add_machine_options(*check_command, check.machine, true);
+  check_command->add_flag("--json", check.json, "Report as JSON (docs/json-schema.json), redacted");
+  check_command->add_flag("!--no-redact", check.redact, "Keep user, host and serial numbers in the JSON");
+  check_command->add_option("--only", check.only, "Only checks whose id or topic matches this glob (repeatable)")
+      ->type_name("GLOB")->delimiter(',')->allow_extra_args(false);
+  check_command->add_option("--skip", check.skip, "No checks whose id or topic matches this glob (repeatable)")
+      ->type_name("GLOB")->delimiter(',')->allow_extra_args(false);
+  check_command->add_flag("--strict", check.strict, "Warnings count as failures in the exit status");
+  check_command->add_flag("-q,--quiet", check.quiet, "Print problems and the last line only");
+  check_command->add_flag("-v,--verbose", check.verbose, "Also list what was skipped, and why");
+  const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::automatic},
+                                                       {"always", ColourChoice::always},
+                                                       {"never", ColourChoice::never}};
+  check_command->add_option("--color", check.colour, "auto, always or never")
+      ->type_name("WHEN")->transform(CLI::CheckedTransformer(colours).description(""));
+
+  CaptureOptions capture;
+  CLI::App* capture_command =
+      app.add_subcommand("capture", "Record what the probes read into a folder that check --capture can replay");
+  capture_command->add_option("DIR", capture.folder, "Folder to write; it must not exist yet or be empty")->required();
+  add_machine_options(*capture_command, capture.machine, false);
+  capture_command->add_flag("!--no-redact", capture.redact, "Keep user, host and serial numbers");
+
+  bool list_json = false;
+  CLI::App* list_command = app.add_subcommand("list", "List all checks");
+  list_command->add_flag("--json", list_json, "As JSON");
+
+  std::string explain_id;
+  CLI::App* explain_command = app.add_subcommand("explain", "Show the page about a check");
+  explain_command->add_option("ID", explain_id, "A check id, as 'list' and the report show it")->required();
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    return write_product(app.help(), 0);
+  } catch (const CLI::CallForAllHelp& help) {
+    return write_product(app.help("", CLI::AppFormatMode::All), 0);
+  } catch (const CLI::CallForVersion& version) {
+    return write_product(std::string(version.what()) + "\n", 0);
+  } catch (const CLI::ParseError& problem) {
+    return usage_error(app, problem, argc, argv);
+  }
+
+  if (check.verbose) spdlog::set_level(spdlog::level::debug);
+  if (check_command->parsed()) return run_check(check);
+  (void)capture_command;
+  if (list_command->parsed()) return run_list(list_json);
+  return run_explain(explain_id);
+}
+
+}  // namespace sage

@@ -1,0 +1,82 @@
+#include "doctor/cli/session.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "doctor/checks/registry.hpp"
+#include "probes/host/capture_reader.hpp"
+#include "probes/host/captured_host.hpp"
+#include "probes/host/live_host.hpp"
+
+namespace sage {
+namespace {
+
+constexpr std::string_view config_name = "/sage-doctor/sage-doctor.toml";
+
+std::optional<std::string> user_config_file() {
+  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder == '/') {
+    return folder + std::string(config_name);
+  }
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') {
+    return home + std::string("/.config") + std::string(config_name);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> check_ids() {
+  std::vector<std::string_view> ids;
+  for (const Check& check : all_checks()) ids.emplace_back(check.id);
+  return ids;
+}
+
+// The configuration belongs to the user who runs the program, not to the machine that is looked at: it is read from
+// here also when a capture is checked.
+Result<Config> read_config(const Host& here, const std::string& given) {
+  const std::optional<std::string> file = given.empty() ? user_config_file() : given;
+  if (!file) return Config{};
+  const Result<std::string> text = here.read_file(*file);
+  if (!text) {
+    if (given.empty() && (text.error().number == ENOENT || text.error().number == ENOTDIR)) return Config{};
+    return Error{text.error().number, "cannot read the configuration: " + text.error().text};
+  }
+  return parse_config(*text, *file, check_ids());
+}
+
+}  // namespace
+
+Result<Session> open_session(const MachineOptions& options) {
+  Session session;
+  std::unique_ptr<Host> live = make_live_host();
+
+  Result<Config> config = read_config(*live, options.config_file);
+  if (!config) return config.error();
+  session.config = std::move(config).value();
+
+  Result<GfxTables> tables = GfxTables::embedded();
+  if (!tables) return tables.error();
+  session.tables = std::move(tables).value();
+  if (const std::string& file = session.config.tables; !file.empty()) {
+    const Result<std::string> text = live->read_file(file);
+    if (!text) return Error{text.error().number, "cannot read the gfx tables: " + text.error().text};
+    if (auto problem = session.tables.overlay(*text, file)) return *problem;
+  }
+
+  if (options.capture.empty()) {
+    session.source = "live";
+    session.host = std::move(live);
+  } else {
+    Result<Capture> capture = read_capture(options.capture);
+    if (!capture) return capture.error();
+    session.source = std::filesystem::path(options.capture + "/.").lexically_normal().parent_path().filename();
+    session.host = make_captured_host(std::move(capture).value());
+  }
+  session.probe_options = {options.deep, session.config.search_paths, session.config.target};
+  return session;
+}
+
+}  // namespace sage

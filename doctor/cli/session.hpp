@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "doctor/cli/commands.hpp"
+#include "doctor/config/config.hpp"
+#include "probes/base/result.hpp"
+#include "probes/gfx_tables.hpp"
+#include "probes/host/host.hpp"
+#include "probes/probe.hpp"
+
+namespace sage {
+
+/// What a command needs before it can probe: the machine (live or a capture), the configuration and the gfx tables.
+struct Session {
+  std::unique_ptr<Host> host;
+  std::string source;  ///< "live", or the capture's folder name
+  Config config;
+  GfxTables tables;
+  ProbeOptions probe_options;
+};
+
+/// Opens the host and reads the configuration: --config, else sage-doctor/sage-doctor.toml in the user's configuration
+/// folder when it is there. The Error is a sentence for stderr.
+[[nodiscard]] Result<Session> open_session(const MachineOptions& options);
+
+}  // namespace sage

@@ -1,0 +1,4 @@
+case $- in
+    *i*) ;;
+      *) return;;
+esac
