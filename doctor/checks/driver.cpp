@@ -123,7 +123,10 @@ std::vector<Remedy> signing_remedies(const Facts& facts) {
   enrol.text =
       "Let the firmware trust the key that DKMS signs with: choose a password, reboot, and in the blue screen "
       "take \"Enroll MOK\" and give that password. Then build the module again, now signed:";
-  enrol.commands = {"sudo mokutil --import " + key, "sudo dkms autoinstall --force"};
+  // Ubuntu makes its key only when asked; the command leaves one that exists alone.
+  if (ubuntu) enrol.commands.emplace_back("sudo update-secureboot-policy --new-key");
+  enrol.commands.push_back("sudo mokutil --import " + key);
+  enrol.commands.emplace_back("sudo dkms autoinstall --force");
   enrol.needs = {Need::sudo, Need::reboot};
   Remedy in_tree;
   in_tree.text = "Drop the DKMS driver: the kernel's own amdgpu is signed and serves most GPUs:";

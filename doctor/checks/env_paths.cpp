@@ -218,8 +218,10 @@ std::vector<Finding> check_preload(const CheckInput& input) {
 
   std::vector<std::string> problems;
   std::optional<Finding> unknown;
+  bool of_rocm = false;
   for (const std::string_view library : libraries) {
     if (hip_library(library)) {
+      of_rocm = true;
       problems.push_back(std::string(library) + " belongs to ROCm and must not be preloaded");
     } else if (contains(library, "/")) {
       const PathVerdict verdict = judge_path(facts, variable.name, library);
@@ -228,10 +230,10 @@ std::vector<Finding> check_preload(const CheckInput& input) {
     }
   }
   if (problems.empty()) return {unknown ? *unknown : pass("LD_PRELOAD holds nothing of ROCm: " + **variable.value)};
-  return {
-      list_finding(variable, problems,
-                   "A preloaded ROCm library stands beside the copy that PyTorch brings: two runtimes in one process. "
-                   "A missing one makes the loader print an error before every program.")};
+  return {list_finding(variable, problems,
+                       of_rocm ? "A preloaded ROCm library stands beside the copy that PyTorch brings: two runtimes in "
+                                 "one process."
+                               : "The loader prints an error about it before every program.")};
 }
 
 }  // namespace sage

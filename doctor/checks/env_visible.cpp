@@ -23,6 +23,10 @@ bool slipped(const MaskEffect& mask) {
   return mask.cut_at && *mask.cut_at != "-1";
 }
 
+bool starts_with_no_gpu(const MaskEffect& mask) {
+  return mask.cut_at && *mask.cut_at == "-1";
+}
+
 bool repeats(const MaskEffect& mask, const std::string& word) {
   const auto parts = split(mask.value, ',');
   return std::count_if(parts.begin(), parts.end(), [&](std::string_view part) { return trim(part) == word; }) > 1;
@@ -43,7 +47,9 @@ void explain_nothing_visible(const Visibility& seen, Finding& finding) {
     finding.cause = last.variable + " counts in what ROCR_VISIBLE_DEVICES has left, which is " +
                     counted(last.before, "GPU") + ", numbered from 0.";
   } else {
-    finding.cause = "The list names none of the " + counted(last.before, "GPU") + " that exist.";
+    finding.cause = starts_with_no_gpu(last) ? "\"-1\" at the start of the list means \"no GPU\"."
+                                             : "It names no GPU that exists; what it can choose from is " +
+                                                   counted(last.before, "GPU") + ", numbered from 0.";
   }
 }
 

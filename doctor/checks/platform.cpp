@@ -104,7 +104,7 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
 
   finding.status = Status::warn;
   finding.observed = human_bytes(limit) + " of memory and " + human_bytes(*platform.swap_total) +
-                     " of swap are little for compiling GPU extensions";
+                     " of swap is little for compiling GPU extensions";
   finding.cause = "One compiler job may take about 3 GiB; the kernel then kills it (\"Killed\", signal 9).";
   finding.confidence = Confidence::likely;
   finding.remedies = {{"Compile one file at a time:", {"export MAX_JOBS=1"}, {}}};
