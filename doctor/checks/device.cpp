@@ -34,8 +34,9 @@ std::vector<Finding> check_kfd_present(const CheckInput& input) {
     if (*kfd.character_device) return {pass("/dev/kfd is there")};
     Finding finding = fail("/dev/kfd is not a device node");
     finding.evidence = {{"/dev/kfd", "not a character device"}};
-    finding.cause = "Something created a file or folder of that name, such as a container's `-v /dev/kfd` on a host "
-                    "without it.";
+    finding.cause =
+        "Something created a file or folder of that name, such as a container's `-v /dev/kfd` on a host "
+        "without it.";
     finding.confidence = Confidence::likely;
     finding.remedies = pass_devices_remedies(facts);
     finding.verify = "ls -l /dev/kfd    # begins with c";
@@ -48,8 +49,9 @@ std::vector<Finding> check_kfd_present(const CheckInput& input) {
     finding.cause = "The host has it, but it was not passed into this container.";
     finding.remedies = pass_devices_remedies(facts);
   } else {
-    finding.cause = "The driver offers the device, but /dev has no node: /dev is not the kernel's own (devtmpfs), or udev "
-                    "did not run.";
+    finding.cause =
+        "The driver offers the device, but /dev has no node: /dev is not the kernel's own (devtmpfs), or udev "
+        "did not run.";
     finding.confidence = Confidence::possible;
     finding.remedies = {{"Let udev create it:", {"sudo udevadm trigger --subsystem-match=kfd"}, {Need::sudo}}};
     if (!facts.platform.container.known()) {
@@ -96,7 +98,8 @@ Finding render_present(const CheckInput& input, const Gpu& gpu) {
   const Facts& facts = input.facts;
   if (auto skip = skip_unless_known({{"gpus.amd.in_kfd", &gpu.in_kfd}})) return *skip;
   if (!*gpu.in_kfd) return not_applicable("KFD does not list this GPU");
-  if (auto skip = skip_unless_known({{"gpus.amd.render_node", &gpu.render_node}, {"devices.dri", &facts.devices.dri}})) {
+  if (auto skip =
+          skip_unless_known({{"gpus.amd.render_node", &gpu.render_node}, {"devices.dri", &facts.devices.dri}})) {
     return *skip;
   }
   const DeviceNode* node = render_node_of(facts, gpu);
@@ -106,7 +109,8 @@ Finding render_present(const CheckInput& input, const Gpu& gpu) {
   }
   const std::string name = gpu.render_node->empty() ? "the render node of " : *gpu.render_node + " of ";
   const std::vector<Gpu>& gpus = *facts.gpus.amd;
-  const bool others = std::any_of(gpus.begin(), gpus.end(), [&](const Gpu& one) { return has_render_node(facts, one); });
+  const bool others =
+      std::any_of(gpus.begin(), gpus.end(), [&](const Gpu& one) { return has_render_node(facts, one); });
   if (in_container(facts) && others) {
     return info(gpu_label(gpu) + " is not passed into this container; another GPU is");
   }
@@ -139,15 +143,16 @@ Finding render_access(const CheckInput& input, const Gpu& gpu) {
   if (!*gpu.in_kfd || node == nullptr || node->present.is(false)) return not_applicable("it has no render node here");
 
   // A sleeping GPU is not woken by opening its node: there the permissions have to do.
-  const bool asleep = gpu.runtime_status.known() && *gpu.runtime_status != "active";
-  const bool by_access = !node->open.known() && node->access.known() && (asleep || !node->access->ok());
+  const bool may_sleep = gpu.runtime_status.known() && *gpu.runtime_status != "active";
+  const bool by_access = !node->open.known() && node->access.known() && (may_sleep || !node->access->ok());
   if (!by_access) {
     if (auto skip = skip_unless_known({{"devices.dri.open", &node->open}})) return *skip;
   }
   const Errno result = by_access ? *node->access : *node->open;
   if (result.ok()) {
-    return pass(node->path + (by_access ? " may be opened (the GPU sleeps, so it was not tried)"
-                                        : " opens for reading and writing"));
+    return pass(node->path + (by_access
+                                  ? " may be opened; not tried, so as not to wake the GPU (" + *gpu.runtime_status + ")"
+                                  : std::string(" opens for reading and writing")));
   }
   Finding finding = fail(node->path + " of " + gpu_label(gpu) + " can't be opened: " + errno_text(result));
   explain_refusal(facts, *node, result, finding);
@@ -155,8 +160,12 @@ Finding render_access(const CheckInput& input, const Gpu& gpu) {
   return finding;
 }
 
-std::vector<Finding> check_render_present(const CheckInput& input) { return judge_each_gpu(input, render_present); }
-std::vector<Finding> check_render_access(const CheckInput& input) { return judge_each_gpu(input, render_access); }
+std::vector<Finding> check_render_present(const CheckInput& input) {
+  return judge_each_gpu(input, render_present);
+}
+std::vector<Finding> check_render_access(const CheckInput& input) {
+  return judge_each_gpu(input, render_access);
+}
 
 }  // namespace
 

@@ -24,9 +24,9 @@ struct FamilyCommand {
 [[nodiscard]] std::string command_for(PackageFamily family, const FamilyCommand& commands);
 
 /// Rebuilds the boot image, in which a copy of the modprobe configuration and of firmware lies.
-inline constexpr FamilyCommand rebuild_boot_image = {
-    "sudo update-initramfs -u -k all", "sudo dracut --regenerate-all --force", "sudo mkinitcpio -P",
-    "sudo dracut --regenerate-all --force"};
+inline constexpr FamilyCommand rebuild_boot_image = {"sudo update-initramfs -u -k all",
+                                                     "sudo dracut --regenerate-all --force", "sudo mkinitcpio -P",
+                                                     "sudo dracut --regenerate-all --force"};
 
 /// A newer kernel from the distribution itself: Ubuntu's HWE kernel, Debian's backports.
 [[nodiscard]] std::string newer_kernel_command(const Distribution& distribution);

@@ -1,6 +1,7 @@
-// The amdgpu module as a whole: may it load, did it load, is it the right build, does it complain? What it makes of each
-// GPU is in driver_gpu.cpp. Everything under /sys/module and the kernel log is the host's, also inside a container;
-// /etc/modprobe.d, /lib/modules and /var/lib/dkms there belong to the container and say nothing about the host.
+// The amdgpu module as a whole: may it load, did it load, is it the right build, does it complain? What it makes of
+// each GPU is in driver_gpu.cpp. Everything under /sys/module and the kernel log is the host's, also inside a
+// container; /etc/modprobe.d, /lib/modules and /var/lib/dkms there belong to the container and say nothing about the
+// host.
 
 #include <algorithm>
 #include <array>
@@ -40,8 +41,8 @@ Remedy remove_kernel_argument(const Distribution& distribution, const std::strin
 Remedy remove_blacklisting(const Distribution& distribution, const Blacklisting& entry) {
   if (entry.file == command_line) return remove_kernel_argument(distribution, entry.text);
   Remedy remedy;
-  remedy.text = "Delete line " + std::to_string(entry.line) + " of " + entry.file +
-                ", rebuild the boot image and reboot:";
+  remedy.text =
+      "Delete line " + std::to_string(entry.line) + " of " + entry.file + ", rebuild the boot image and reboot:";
   remedy.commands.push_back(edit_command(entry.file, entry.line));
   const std::string rebuild = command_for(package_family(distribution), rebuild_boot_image);
   if (!rebuild.empty()) remedy.commands.push_back(rebuild);
@@ -65,8 +66,9 @@ std::vector<Finding> check_blacklisted(const CheckInput& input) {
 
   Finding finding = *driver.loaded ? warn("amdgpu is loaded although it is blacklisted")
                                    : fail("amdgpu is blacklisted and not loaded");
-  finding.cause = *driver.loaded ? "Something loads it by name. A blacklisted driver may be missing after the next boot."
-                                 : "A blacklisted driver is not loaded when the kernel finds its hardware.";
+  finding.cause = *driver.loaded
+                      ? "Something loads it by name. A blacklisted driver may be missing after the next boot."
+                      : "A blacklisted driver is not loaded when the kernel finds its hardware.";
   finding.confidence = *driver.loaded ? Confidence::possible : Confidence::likely;
   for (const Blacklisting& entry : entries) {
     const std::string line = entry.line == 0 ? "" : " line " + std::to_string(entry.line);
@@ -104,15 +106,16 @@ std::vector<Remedy> signing_remedies(const Facts& facts) {
   const bool ubuntu = facts.platform.distribution.id.is("ubuntu");
   const std::string key = ubuntu ? "/var/lib/shim-signed/mok/MOK.der" : "/var/lib/dkms/mok.pub";
   Remedy enrol;
-  enrol.text = "Let the firmware trust the key that DKMS signs with: choose a password, reboot, and in the blue screen "
-               "take \"Enroll MOK\" and give that password. Then build the module again, now signed:";
+  enrol.text =
+      "Let the firmware trust the key that DKMS signs with: choose a password, reboot, and in the blue screen "
+      "take \"Enroll MOK\" and give that password. Then build the module again, now signed:";
   enrol.commands = {"sudo mokutil --import " + key, "sudo dkms autoinstall --force"};
   enrol.needs = {Need::sudo, Need::reboot};
   Remedy in_tree;
   in_tree.text = "Or drop the DKMS driver: the kernel's own amdgpu is signed and serves most GPUs:";
-  const std::string command = command_for(package_family(facts.platform.distribution),
-                                          {"sudo apt remove amdgpu-dkms", "sudo dnf remove amdgpu-dkms", "",
-                                           "sudo zypper remove amdgpu-dkms"});
+  const std::string command =
+      command_for(package_family(facts.platform.distribution),
+                  {"sudo apt remove amdgpu-dkms", "sudo dnf remove amdgpu-dkms", "", "sudo zypper remove amdgpu-dkms"});
   if (!command.empty()) in_tree.commands = {command};
   in_tree.needs = {Need::sudo, Need::reboot};
   return {enrol, in_tree, {"Or turn Secure Boot off in the firmware setup.", {}, {Need::reboot}}};
@@ -126,12 +129,12 @@ std::vector<Finding> check_secure_boot(const CheckInput& input) {
   if (*driver.loaded) return {pass("amdgpu is loaded: its signature was accepted")};
 
   const std::vector<std::string> rejected = rejections(driver);
-  const bool unsigned_module = facts.platform.secure_boot.is(true) && driver.origin.is(ModuleOrigin::dkms) &&
-                               driver.module_signed.is(false);
+  const bool unsigned_module =
+      facts.platform.secure_boot.is(true) && driver.origin.is(ModuleOrigin::dkms) && driver.module_signed.is(false);
   if (rejected.empty() && !unsigned_module) {
     if (facts.platform.secure_boot.is(false)) return {not_applicable("Secure Boot is off")};
-    if (auto skip = skip_unless_known({{"platform.secure_boot", &facts.platform.secure_boot},
-                                       {"driver.module_signed", &driver.module_signed}})) {
+    if (auto skip = skip_unless_known(
+            {{"platform.secure_boot", &facts.platform.secure_boot}, {"driver.module_signed", &driver.module_signed}})) {
       return {*skip};
     }
     return {not_applicable("amdgpu is not loaded, but nothing points to its signature")};
@@ -158,8 +161,9 @@ bool disables_modesetting(const std::string& argument) {
 
 Remedy install_module(const Facts& facts) {
   Remedy remedy;
-  remedy.text = "If the kernel was updated since the last start, reboot first. Otherwise install the modules of the "
-                "running kernel:";
+  remedy.text =
+      "If the kernel was updated since the last start, reboot first. Otherwise install the modules of the "
+      "running kernel:";
   const std::string release = "$(uname -r)";
   if (facts.platform.distribution.id.is("ubuntu")) {
     remedy.commands = {"sudo apt install linux-modules-extra-" + release, "sudo modprobe amdgpu"};
@@ -177,8 +181,8 @@ void explain_not_loaded(const Facts& facts, Finding& finding) {
   const Driver& driver = facts.driver;
   const std::string kernel = facts.platform.kernel_release.value_or("the running kernel");
   if (driver.kernel_arguments.known()) {
-    const auto argument = std::find_if(driver.kernel_arguments->begin(), driver.kernel_arguments->end(),
-                                       disables_modesetting);
+    const auto argument =
+        std::find_if(driver.kernel_arguments->begin(), driver.kernel_arguments->end(), disables_modesetting);
     if (argument != driver.kernel_arguments->end()) {
       finding.cause = "The kernel was started with `" + *argument + "`, so amdgpu refuses to load.";
       finding.evidence.push_back({std::string(command_line), *argument});
@@ -204,9 +208,8 @@ void explain_not_loaded(const Facts& facts, Finding& finding) {
   }
   finding.cause = "The module is there but was not loaded, or it failed while loading; the kernel log says which.";
   finding.confidence = Confidence::possible;
-  finding.remedies.push_back({"Load it and read what it says:",
-                              {"sudo modprobe amdgpu", "sudo dmesg | grep -i amdgpu | tail"},
-                              {Need::sudo}});
+  finding.remedies.push_back(
+      {"Load it and read what it says:", {"sudo modprobe amdgpu", "sudo dmesg | grep -i amdgpu | tail"}, {Need::sudo}});
 }
 
 std::vector<Finding> check_module_loaded(const CheckInput& input) {
@@ -235,8 +238,8 @@ std::vector<Finding> check_dkms(const CheckInput& input) {
   const Facts& facts = input.facts;
   const Driver& driver = facts.driver;
   if (auto skip = skip_without_amdgpu(facts)) return {*skip};
-  if (auto skip = skip_unless_known(
-          {{"driver.loaded", &driver.loaded}, {"platform.container", &facts.platform.container}})) {
+  if (auto skip =
+          skip_unless_known({{"driver.loaded", &driver.loaded}, {"platform.container", &facts.platform.container}})) {
     return {*skip};
   }
   if (in_container(facts)) return {not_applicable("the driver is the host's, not this container's")};
@@ -250,7 +253,8 @@ std::vector<Finding> check_dkms(const CheckInput& input) {
                                   [&](const DkmsBuild& build) { return build.kernel == kernel; });
   if (built != driver.dkms->end()) return {pass("DKMS built amdgpu " + built->version + " for this kernel")};
 
-  Finding finding = warn("DKMS has amdgpu " + driver.dkms->front().version + ", but not for the running kernel " + kernel);
+  Finding finding =
+      warn("DKMS has amdgpu " + driver.dkms->front().version + ", but not for the running kernel " + kernel);
   for (const DkmsBuild& build : *driver.dkms) {
     finding.evidence.push_back({"/var/lib/dkms/amdgpu/" + build.version,
                                 build.kernel.empty() ? "built for no kernel" : "built for " + build.kernel});
@@ -264,12 +268,12 @@ std::vector<Finding> check_dkms(const CheckInput& input) {
   Remedy build = {"Build it for this kernel:", {}, {Need::sudo, Need::reboot}};
   if (!headers.empty()) build.commands.push_back(headers);
   build.commands.push_back("sudo dkms autoinstall");
-  finding.remedies = {build,
-                      {"If the build fails, this kernel is too new for that driver. Its log:",
-                       {"tail -n 30 " + shell_word("/var/lib/dkms/amdgpu/" + driver.dkms->front().version +
-                                                   "/build/make.log")},
-                       {}},
-                      {"If the GPU works without it, remove the package amdgpu-dkms.", {}, {Need::sudo}}};
+  finding.remedies = {
+      build,
+      {"If the build fails, this kernel is too new for that driver. Its log:",
+       {"tail -n 30 " + shell_word("/var/lib/dkms/amdgpu/" + driver.dkms->front().version + "/build/make.log")},
+       {}},
+      {"If the GPU works without it, remove the package amdgpu-dkms.", {}, {Need::sudo}}};
   finding.verify = "dkms status amdgpu";
   return {finding};
 }

@@ -12,7 +12,9 @@ namespace sage {
 namespace {
 
 // The kernel prints a PCI address in lines about one GPU; "0000:03:00.0/1" is a partition of the device before the '/'.
-std::string pci_address(const Gpu& gpu) { return std::string(split(gpu.id, '/').front()); }
+std::string pci_address(const Gpu& gpu) {
+  return std::string(split(gpu.id, '/').front());
+}
 
 // "bb:dd.f" somewhere in the line means that the line is about one device.
 bool names_a_device(const std::string& line) {
@@ -41,14 +43,14 @@ bool tells_firmware_failure(const std::string& line) {
 
 constexpr FamilyCommand install_firmware = {"sudo apt update && sudo apt install --reinstall linux-firmware",
                                             "sudo dnf upgrade --refresh 'linux-firmware*' 'amd-gpu-firmware*'",
-                                            "sudo pacman -Syu linux-firmware", "sudo zypper install kernel-firmware-amdgpu"};
+                                            "sudo pacman -Syu linux-firmware",
+                                            "sudo zypper install kernel-firmware-amdgpu"};
 
 std::vector<Remedy> firmware_remedies(const Facts& facts) {
   const Distribution& distribution = facts.platform.distribution;
   const PackageFamily family = package_family(distribution);
-  const std::string install = distribution.id.is("debian")
-                                  ? "sudo apt update && sudo apt install firmware-amd-graphics"
-                                  : command_for(family, install_firmware);
+  const std::string install = distribution.id.is("debian") ? "sudo apt update && sudo apt install firmware-amd-graphics"
+                                                           : command_for(family, install_firmware);
   const std::string rebuild = command_for(family, rebuild_boot_image);
   Remedy remedy = {"Install the distribution's newest firmware, rebuild the boot image and reboot:", {}, {}};
   if (distribution.id.is("debian")) remedy.text += " (Debian keeps it in the section non-free-firmware)";
@@ -74,15 +76,15 @@ Finding firmware_of(const CheckInput& input, const Gpu& gpu) {
   if (!*facts.driver.loaded) return not_applicable("amdgpu is not loaded");
   if (!gpu.driver->empty() && *gpu.driver != "amdgpu") return not_applicable("another driver has this GPU");
 
-  const std::vector<std::string> failures = log_lines(facts, [&](const std::string& line) {
-    return tells_firmware_failure(line) && about_this_gpu(line, gpu);
-  });
+  const std::vector<std::string> failures = log_lines(
+      facts, [&](const std::string& line) { return tells_firmware_failure(line) && about_this_gpu(line, gpu); });
   if (!failures.empty()) {
     const bool bound = *gpu.driver == "amdgpu";
     Finding finding = bound ? warn("amdgpu could not load a firmware file for " + gpu_label(gpu))
                             : fail("amdgpu could not load its firmware for " + gpu_label(gpu) + " and gave it up");
     finding.evidence = log_evidence(failures);
-    finding.cause = "The file is missing or too old on this system" + std::string(bound ? "; part of the GPU may not work." : ".");
+    finding.cause =
+        "The file is missing or too old on this system" + std::string(bound ? "; part of the GPU may not work." : ".");
     finding.confidence = bound ? Confidence::possible : Confidence::likely;
     finding.remedies = firmware_remedies(facts);
     finding.verify = "sudo dmesg | grep -i 'firmware' | grep -i amdgpu";
@@ -97,8 +99,8 @@ Finding firmware_of(const CheckInput& input, const Gpu& gpu) {
     if (auto skip = skip_unless_known({{"driver.gc_firmware", &facts.driver.gc_firmware}})) return *skip;
     const std::string prefix = firmware_prefix(*gpu.gc_version);
     const auto& files = *facts.driver.gc_firmware;
-    const bool found = std::any_of(files.begin(), files.end(),
-                                   [&](const std::string& file) { return file.rfind(prefix, 0) == 0; });
+    const bool found =
+        std::any_of(files.begin(), files.end(), [&](const std::string& file) { return file.rfind(prefix, 0) == 0; });
     if (!found) {
       Finding finding = warn("there is no firmware for the graphics core " + *gpu.gc_version + " of " + gpu_label(gpu));
       finding.evidence = {{"/lib/firmware/amdgpu", "no " + prefix + "*"}};
@@ -131,8 +133,8 @@ Remedy newer_kernel(const Facts& facts) {
 }
 
 void explain_old_kernel(const CheckInput& input, const Gpu& gpu, const std::string& first, Finding& finding) {
-  finding.cause = "Kernel " + *input.facts.platform.kernel_release + " is older than " + first + ", which first drives " +
-                  *gpu.target + ".";
+  finding.cause = "Kernel " + *input.facts.platform.kernel_release + " is older than " + first +
+                  ", which first drives " + *gpu.target + ".";
   finding.confidence = Confidence::likely;
   finding.evidence.push_back({"/proc/sys/kernel/osrelease", *input.facts.platform.kernel_release});
   finding.remedies.push_back(newer_kernel(input.facts));
@@ -142,11 +144,12 @@ void explain_vfio(const Facts& facts, const Gpu& gpu, Finding& finding) {
   finding.cause = "The GPU is set aside for a virtual machine.";
   finding.confidence = Confidence::certain;
   const std::string rebuild = command_for(package_family(facts.platform.distribution), rebuild_boot_image);
-  Remedy give_back = {"If that is what you want, run PyTorch in the virtual machine. Otherwise take the GPU out of "
-                      "`vfio-pci.ids=` on the kernel command line and out of the `options vfio-pci ids=` line that this "
-                      "finds, rebuild the boot image and reboot:",
-                      {"grep -rn vfio /etc/modprobe.d /etc/default/grub"},
-                      {Need::sudo, Need::reboot}};
+  Remedy give_back = {
+      "If that is what you want, run PyTorch in the virtual machine. Otherwise take the GPU out of "
+      "`vfio-pci.ids=` on the kernel command line and out of the `options vfio-pci ids=` line that this "
+      "finds, rebuild the boot image and reboot:",
+      {"grep -rn vfio /etc/modprobe.d /etc/default/grub"},
+      {Need::sudo, Need::reboot}};
   if (!rebuild.empty()) give_back.commands.push_back(rebuild);
   finding.remedies.push_back(std::move(give_back));
   finding.verify = "readlink /sys/bus/pci/devices/" + pci_address(gpu) + "/driver    # ends in amdgpu";
@@ -168,8 +171,9 @@ Finding unbound(const CheckInput& input, const Gpu& gpu) {
     } else {
       finding.cause = "Only amdgpu offers compute; another driver claimed the GPU first.";
       finding.confidence = Confidence::likely;
-      finding.remedies = {{"Blacklist " + *gpu.driver + " (for old GPUs also add `amdgpu.si_support=1 "
-                           "amdgpu.cik_support=1` to the kernel command line) and reboot.",
+      finding.remedies = {{"Blacklist " + *gpu.driver +
+                               " (for old GPUs also add `amdgpu.si_support=1 "
+                               "amdgpu.cik_support=1` to the kernel command line) and reboot.",
                            {},
                            {Need::sudo, Need::reboot}}};
       finding.verify = "readlink " + link;
@@ -212,17 +216,17 @@ void explain_missing_node(const CheckInput& input, const Gpu& gpu, Finding& find
   });
   if (!atomics.empty()) {
     // Reads like a fault of the slot, but A<B compares firmware versions (facts/bugs.md B23, facts/gfx.md 3).
-    finding.cause = "The GPU's compute firmware (MEC) is too old to work without PCIe atomics in this slot: in "
-                    "\"rejects atomics A<B\", A is its version and B the one needed.";
+    finding.cause =
+        "The GPU's compute firmware (MEC) is too old to work without PCIe atomics in this slot: in "
+        "\"rejects atomics A<B\", A is its version and B the one needed.";
     finding.confidence = Confidence::likely;
     finding.evidence = log_evidence(atomics);
     finding.remedies = firmware_remedies(facts);
     finding.remedies.push_back({"Or move the GPU to a slot wired to the CPU, where PCIe atomics work.", {}, {}});
     return;
   }
-  const auto unsupported = log_lines(facts, [](const std::string& line) {
-    return contains(line, "GC IP") && contains(line, "not supported in kfd");
-  });
+  const auto unsupported = log_lines(
+      facts, [](const std::string& line) { return contains(line, "GC IP") && contains(line, "not supported in kfd"); });
   if (!unsupported.empty()) {
     finding.cause = "The kernel is older than the GPU: its KFD part does not know it.";
     finding.confidence = Confidence::certain;
@@ -259,8 +263,14 @@ Finding kfd_node_of(const CheckInput& input, const Gpu& gpu) {
 
 }  // namespace
 
-std::vector<Finding> check_firmware(const CheckInput& input) { return judge_each_gpu(input, firmware_of); }
-std::vector<Finding> check_gpu_unbound(const CheckInput& input) { return judge_each_gpu(input, unbound); }
-std::vector<Finding> check_kfd_node(const CheckInput& input) { return judge_each_gpu(input, kfd_node_of); }
+std::vector<Finding> check_firmware(const CheckInput& input) {
+  return judge_each_gpu(input, firmware_of);
+}
+std::vector<Finding> check_gpu_unbound(const CheckInput& input) {
+  return judge_each_gpu(input, unbound);
+}
+std::vector<Finding> check_kfd_node(const CheckInput& input) {
+  return judge_each_gpu(input, kfd_node_of);
+}
 
 }  // namespace sage

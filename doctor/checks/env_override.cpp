@@ -38,7 +38,9 @@ std::optional<Finding> skip_without_overrides_known(const Facts& facts) {
   return std::nullopt;
 }
 
-bool is_set(const Variable& variable) { return variable.value.known() && variable.value->has_value(); }
+bool is_set(const Variable& variable) {
+  return variable.value.known() && variable.value->has_value();
+}
 
 // Mended after ROCm 7.2 (facts/gfx.md 0.6): harmless only if every runtime found is newer.
 bool every_runtime_takes_empty(const Rocm& rocm) {
@@ -53,7 +55,8 @@ std::string major_of(std::string_view target) {
   return target.size() > 5 ? std::string(target.substr(3, target.size() - 5)) : std::string(target);
 }
 
-// "gfx1100", "1100" or "11.0" meant as a version: what the writer probably wanted, in the right form; empty when unclear.
+// "gfx1100", "1100" or "11.0" meant as a version: what the writer probably wanted, in the right form; empty when
+// unclear.
 std::string intended_version(std::string_view value, const GfxTables& tables) {
   std::string name = to_lower(trim(value));
   for (const char quote : {'"', '\''}) std::erase(name, quote);
@@ -82,16 +85,18 @@ Finding judge_format(const CheckInput& input, const Variable& variable) {
   if (const auto target = target_of_override(value)) {
     return pass(variable.name + "=" + value + " is well formed", variable.name);
   }
-  Finding finding = fail(variable.name + "=\"" + value + "\" is not a version, so no ROCm program starts", variable.name);
+  Finding finding =
+      fail(variable.name + "=\"" + value + "\" is not a version, so no ROCm program starts", variable.name);
   finding.evidence = variable_evidence(variable);
   finding.cause = "The runtime takes three decimal numbers with dots and nothing else, such as 10.3.0.";
   finding.remedies = unset_remedies(variable);
   const std::string version = intended_version(value, input.tables);
   const Gpu* served = version.empty() || uses_dxg(*input.facts.platform.kind) ? nullptr : gpu_served_by(input, version);
   if (served != nullptr) {
-    finding.remedies.push_back({"If a program without code for " + *served->target + " needs it, this is the right form:",
-                                {"export " + variable.name + "=" + version},
-                                {}});
+    finding.remedies.push_back(
+        {"If a program without code for " + *served->target + " needs it, this is the right form:",
+         {"export " + variable.name + "=" + version},
+         {}});
   }
   finding.verify = "env | grep " + std::string(global_name) + "    # nothing";
   return finding;
@@ -116,7 +121,8 @@ bool strongly_marked(std::string_view note) {
 Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& variable, const std::string& claimed) {
   const std::string& value = **variable.value;
   const std::string& real = *gpu.target;
-  const std::string claim = variable.name + "=" + value + " presents " + gpu_label(gpu) + " (" + real + ") as " + claimed;
+  const std::string claim =
+      variable.name + "=" + value + " presents " + gpu_label(gpu) + " (" + real + ") as " + claimed;
   if (claimed == real) {
     Finding finding = info(variable.name + "=" + value + " says what " + gpu_label(gpu) + " is anyway: not needed");
     finding.remedies = unset_remedies(variable);
@@ -131,7 +137,8 @@ Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& var
   }
 
   // The kernel and the discovery table tell the target as a fact; other sources are tables.
-  const bool target_observed = gpu.target_source.is(TargetSource::kfd) || gpu.target_source.is(TargetSource::ip_discovery);
+  const bool target_observed =
+      gpu.target_source.is(TargetSource::kfd) || gpu.target_source.is(TargetSource::ip_discovery);
   const bool other_generation = major_of(claimed) != major_of(real);
   const bool bad = rule != nullptr && rule->verdict == OverrideClass::bad;
   const bool certain = target_observed && (other_generation || (bad && strongly_marked(rule->note)));
@@ -140,13 +147,15 @@ Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& var
   finding.evidence.push_back({"GPU", gpu_label(gpu) + ": " + real});
   if (rule != nullptr) finding.evidence.push_back({"override table", rule->note});
   if (other_generation) {
-    finding.cause = claimed + " is another generation: its machine code means nothing to this GPU. Typical are memory access "
+    finding.cause = claimed +
+                    " is another generation: its machine code means nothing to this GPU. Typical are memory access "
                     "faults at address (nil) and GPU resets.";
   } else if (input.tables.target(claimed) == nullptr) {
     finding.cause = "No known runtime has a target " + claimed + "; it then refuses the GPU.";
     finding.confidence = Confidence::likely;
   } else {
-    finding.cause = "Code made for " + claimed + " may ask for more registers than " + real + " has, or use what it lacks.";
+    finding.cause =
+        "Code made for " + claimed + " may ask for more registers than " + real + " has, or use what it lacks.";
     finding.confidence = Confidence::possible;
   }
   finding.remedies = unset_remedies(variable);
@@ -167,7 +176,8 @@ Finding judge_gpu(const CheckInput& input, const Gpu& gpu) {
   if (uses_dxg(*facts.platform.kind)) {
     Finding finding = warn(variable->name + "=" + **variable->value + " adds nothing on WSL");
     finding.evidence = variable_evidence(*variable);
-    finding.cause = "On WSL the Windows driver decides which GPUs work (facts from AMD); the variable can only confuse.";
+    finding.cause =
+        "On WSL the Windows driver decides which GPUs work (facts from AMD); the variable can only confuse.";
     finding.confidence = Confidence::likely;
     finding.remedies = unset_remedies(*variable);
     finding.verify = "env | grep " + std::string(global_name) + "    # nothing";
@@ -189,8 +199,9 @@ std::vector<Finding> check_override_empty(const CheckInput& input) {
     const std::string observed = variable->name + " is set, but empty";
     Finding finding = harmless ? warn(observed, variable->name) : fail(observed, variable->name);
     finding.evidence = variable_evidence(*variable);
-    finding.cause = "Up to ROCm 7.2 the runtime takes an empty value for a wrong version: every ROCm program stops with "
-                    "HSA_STATUS_ERROR_OUT_OF_RESOURCES.";
+    finding.cause =
+        "Up to ROCm 7.2 the runtime takes an empty value for a wrong version: every ROCm program stops with "
+        "HSA_STATUS_ERROR_OUT_OF_RESOURCES.";
     if (harmless) finding.confidence = Confidence::possible;
     finding.remedies = unset_remedies(*variable);
     finding.verify = "env | grep " + std::string(global_name) + "    # nothing";

@@ -15,7 +15,12 @@ namespace {
 
 constexpr auto root_names = std::to_array<std::string_view>({"ROCM_HOME", "ROCM_PATH", "HIP_PATH"});
 
-bool is_none(std::string_view path) { return path == "None" || path.rfind("None/", 0) == 0; }
+constexpr std::string_view none_recipe =
+    "It was set from torch.utils.cpp_extension.ROCM_HOME, which is None when PyTorch finds no ROCm installation.";
+
+bool is_none(std::string_view path) {
+  return path == "None" || path.rfind("None/", 0) == 0;
+}
 
 bool in_torch_package(std::string_view path) {
   const bool in_packages = contains(path, "/site-packages/torch") || contains(path, "/dist-packages/torch");
@@ -41,10 +46,13 @@ struct PathVerdict {
 
 PathVerdict judge_path(const Facts& facts, std::string_view variable, std::string_view path) {
   if (is_none(path)) return {"\"" + std::string(path) + "\" is the text None, not a folder", {}};
+  if (path.front() == '$') return {};  // $ORIGIN and the like: the loader expands it for each library
   if (path.front() != '/') return {std::string(path) + " is relative: it depends on the current folder", {}};
   const auto exists = existence(facts, variable, path);
   if (!exists) {
-    return {{}, make_finding(Status::skip, "unknown: environment.named_paths (" + std::string(path) + " was not looked at)")};
+    return {
+        {},
+        make_finding(Status::skip, "unknown: environment.named_paths (" + std::string(path) + " was not looked at)")};
   }
   if (auto skip = skip_unless_known({{"environment.named_paths.exists", &*exists}})) return {{}, skip};
   return {**exists ? "" : std::string(path) + " does not exist", {}};
@@ -63,7 +71,7 @@ Finding judge_root(const Facts& facts, const Variable& variable) {
     cause = "Build scripts take an empty value for a folder and do not look for ROCm themselves any more.";
   } else if (is_none(value)) {
     problem = variable.name + "=\"" + value + "\" is the text None, not a folder";
-    cause = "It was set from torch.utils.cpp_extension.ROCM_HOME, which is None when PyTorch finds no ROCm installation.";
+    cause = none_recipe;
   } else if (in_torch_package(value)) {
     problem = variable.name + " points into the torch package: " + value;
     cause = "A PyTorch wheel brings the HIP runtime, but no hipcc and no headers: it is no ROCm installation.";
@@ -84,11 +92,28 @@ Finding judge_root(const Facts& facts, const Variable& variable) {
   finding.confidence = Confidence::likely;
   finding.remedies = unset_remedies(variable);
   if (const RocmRoot* root = first_root(facts)) {
-    finding.remedies.push_back({"Or point it at the ROCm that is installed:",
-                                {"export " + variable.name + "=" + shell_word(root->path)},
-                                {}});
+    finding.remedies.push_back(
+        {"Or point it at the ROCm that is installed:", {"export " + variable.name + "=" + shell_word(root->path)}, {}});
   }
   finding.verify = "ls -d \"$" + variable.name + "\"";
+  return finding;
+}
+
+// "None/bin" in PATH, from the same recipe; nullopt when there is none.
+std::optional<Finding> none_in_search_path(const Facts& facts) {
+  const Variable* variable = facts.environment.find("PATH");
+  if (variable == nullptr) return std::nullopt;
+  if (auto skip = skip_unless_known({{"environment.PATH", &variable->value}}, "PATH")) return skip;
+  const std::string value = variable->value->value_or("");
+  const auto parts = split(value, ':');
+  const auto part = std::find_if(parts.begin(), parts.end(), is_none);
+  if (part == parts.end()) return std::nullopt;
+  Finding finding = warn("PATH holds \"" + std::string(*part) + "\", the text None instead of a folder", "PATH");
+  finding.evidence = {{"PATH", std::string(*part)}};
+  finding.cause = none_recipe;
+  finding.confidence = Confidence::likely;
+  finding.remedies = {{"Take the line out that writes it, and open a new shell." + set_where(*variable), {}, {}}};
+  finding.verify = "echo \"$PATH\" | tr ':' '\\n' | grep None    # nothing";
   return finding;
 }
 
@@ -106,8 +131,8 @@ const RocmRoot* root_of(const Facts& facts, std::string_view path) {
 std::optional<Finding> skip_unless_readable(const Facts& facts, std::string_view name) {
   if (auto skip = skip_without_gpu(facts)) return skip;
   const auto value = facts.environment.get(name);
-  return skip_unless_known({{"environment." + std::string(name), &value},
-                            {"environment.named_paths", &facts.environment.named_paths}});
+  return skip_unless_known(
+      {{"environment." + std::string(name), &value}, {"environment.named_paths", &facts.environment.named_paths}});
 }
 
 bool hip_library(std::string_view path) {
@@ -143,6 +168,7 @@ std::vector<Finding> check_rocm_paths(const CheckInput& input) {
       findings.push_back(judge_root(facts, *facts.environment.find(name)));
     }
   }
+  if (std::optional<Finding> leftover = none_in_search_path(facts)) findings.push_back(std::move(*leftover));
   if (findings.empty()) findings.push_back(pass("ROCM_HOME, ROCM_PATH and HIP_PATH are not set; none is needed"));
   return findings;
 }
@@ -157,7 +183,9 @@ std::vector<Finding> check_library_path(const CheckInput& input) {
   std::vector<std::string> problems;
   std::optional<Finding> unknown;
   std::set<std::string> roots;
-  for (const std::string_view path : split(**variable.value, ':')) {
+  std::string list = **variable.value;
+  std::replace(list.begin(), list.end(), ';', ':');  // ld.so(8) takes both
+  for (const std::string_view path : split(list, ':')) {
     if (path.empty()) {
       problems.emplace_back("an empty element means the current folder");
       continue;
@@ -172,10 +200,11 @@ std::vector<Finding> check_library_path(const CheckInput& input) {
   }
   if (problems.empty()) return {unknown ? *unknown : pass("every folder of LD_LIBRARY_PATH exists")};
   const bool mixed = roots.size() > 1;
-  return {list_finding(variable, problems,
-                       mixed ? "Libraries of two ROCm releases in one process fit each other by luck only."
-                             : "Such an element comes from `...:$LD_LIBRARY_PATH` while the variable was unset, or from a "
-                               "folder that has gone. Libraries may come from where nobody expects them.")};
+  return {
+      list_finding(variable, problems,
+                   mixed ? "Libraries of two ROCm releases in one process fit each other by luck only."
+                         : "Such an element comes from `...:$LD_LIBRARY_PATH` while the variable was unset, or from a "
+                           "folder that has gone. Libraries may come from where nobody expects them.")};
 }
 
 std::vector<Finding> check_preload(const CheckInput& input) {
@@ -199,9 +228,10 @@ std::vector<Finding> check_preload(const CheckInput& input) {
     }
   }
   if (problems.empty()) return {unknown ? *unknown : pass("LD_PRELOAD holds nothing of ROCm: " + **variable.value)};
-  return {list_finding(variable, problems,
-                       "A preloaded ROCm library stands beside the copy that PyTorch brings: two runtimes in one process. "
-                       "A missing one makes the loader print an error before every program.")};
+  return {
+      list_finding(variable, problems,
+                   "A preloaded ROCm library stands beside the copy that PyTorch brings: two runtimes in one process. "
+                   "A missing one makes the loader print an error before every program.")};
 }
 
 }  // namespace sage

@@ -19,7 +19,9 @@ std::string listing(const std::vector<Gpu>& gpus, const std::vector<std::size_t>
 }
 
 // "-1" is the documented way to end a list, not a slip.
-bool slipped(const MaskEffect& mask) { return mask.cut_at && *mask.cut_at != "-1"; }
+bool slipped(const MaskEffect& mask) {
+  return mask.cut_at && *mask.cut_at != "-1";
+}
 
 bool repeats(const MaskEffect& mask, const std::string& word) {
   const auto parts = split(mask.value, ',');
@@ -32,8 +34,8 @@ std::string sentence(const MaskEffect& mask) {
 }
 
 void explain_nothing_visible(const Visibility& seen, Finding& finding) {
-  const MaskEffect& last = *std::find_if(seen.masks.begin(), seen.masks.end(),
-                                         [](const MaskEffect& mask) { return mask.after == 0; });
+  const MaskEffect& last =
+      *std::find_if(seen.masks.begin(), seen.masks.end(), [](const MaskEffect& mask) { return mask.after == 0; });
   finding.observed = last.variable + "=\"" + last.value + "\" hides every GPU";
   if (last.value.empty()) {
     finding.cause = "Set but empty means \"no GPU\" to ROCR_VISIBLE_DEVICES, unlike HIP_VISIBLE_DEVICES.";

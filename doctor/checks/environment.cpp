@@ -29,7 +29,8 @@ std::vector<Finding> check_hip_platform(const CheckInput& input) {
 
 // PYTORCH_ROCM_ARCH is split at semicolons, blanks and commas; features such as ":xnack-" follow the name.
 std::vector<std::string> listed_targets(std::string value) {
-  std::replace_if(value.begin(), value.end(), [](char c) { return c == ';' || c == ','; }, ' ');
+  std::replace_if(
+      value.begin(), value.end(), [](char c) { return c == ';' || c == ','; }, ' ');
   std::vector<std::string> targets;
   for (const std::string_view word : words(value)) targets.emplace_back(split(word, ':').front());
   return targets;
@@ -91,9 +92,10 @@ std::vector<Finding> check_rocm_arch(const CheckInput& input) {
   if (!missing.empty()) {
     for (const std::string& line : unserved) finding.evidence.push_back({"GPU", line});
   }
-  finding.cause = missing.empty() ? "No table of this program knows them; the compiler may refuse them."
-                                  : "Extensions built with this list have no code for the GPU and fail at run time with "
-                                    "\"invalid device function\".";
+  finding.cause = missing.empty()
+                      ? "No table of this program knows them; the compiler may refuse them."
+                      : "Extensions built with this list have no code for the GPU and fail at run time with "
+                        "\"invalid device function\".";
   finding.confidence = missing.empty() ? Confidence::possible : Confidence::certain;
   finding.remedies = unset_remedies(variable);
   if (!missing.empty()) {

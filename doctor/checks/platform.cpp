@@ -109,10 +109,11 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
   finding.confidence = Confidence::likely;
   finding.remedies = {{"Compile one file at a time:", {"export MAX_JOBS=1"}, {}}};
   if (platform.kind.is(PlatformKind::wsl2)) {
-    finding.remedies.push_back({"Give WSL more memory: in %UserProfile%\\.wslconfig on Windows write `memory=16GB` below "
-                                "`[wsl2]`, then in PowerShell:",
-                                {"wsl --shutdown"},
-                                {Need::windows, Need::wsl_restart}});
+    finding.remedies.push_back(
+        {"Give WSL more memory: in %UserProfile%\\.wslconfig on Windows write `memory=16GB` below "
+         "`[wsl2]`, then in PowerShell:",
+         {"wsl --shutdown"},
+         {Need::windows, Need::wsl_restart}});
   } else if (in_container(input.facts)) {
     finding.remedies.push_back(
         {"Or give the container more memory (`docker run --memory=16g ...`).", {}, {Need::container_restart}});
@@ -139,9 +140,11 @@ std::vector<Finding> check_shm(const CheckInput& input) {
       "device\" when it is full.";
   finding.confidence = Confidence::likely;
   if (platform.container.is(ContainerKind::kubernetes)) {
-    finding.remedies = {{"Mount an emptyDir with `medium: Memory` at /dev/shm in the pod.", {}, {Need::container_restart}}};
+    finding.remedies = {
+        {"Mount an emptyDir with `medium: Memory` at /dev/shm in the pod.", {}, {Need::container_restart}}};
   } else if (platform.container.is(ContainerKind::podman)) {
-    finding.remedies = {{"Start the container with more:", {"podman run --shm-size=8g ..."}, {Need::container_restart}}};
+    finding.remedies = {
+        {"Start the container with more:", {"podman run --shm-size=8g ..."}, {Need::container_restart}}};
   } else if (in_container(input.facts)) {
     finding.remedies = {{"Start the container with more, or with the host's:",
                          {"docker run --shm-size=8g ...", "docker run --ipc=host ..."},

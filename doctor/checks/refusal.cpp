@@ -21,8 +21,8 @@ struct DeviceFlags {
 };
 
 constexpr auto device_flags = std::to_array<DeviceFlags>({
-    {ContainerKind::docker, "Start the container with the GPU's device nodes:",
-     "docker run --device=/dev/kfd --device=/dev/dri ..."},
+    {ContainerKind::docker,
+     "Start the container with the GPU's device nodes:", "docker run --device=/dev/kfd --device=/dev/dri ..."},
     {ContainerKind::podman, "Start the container with the GPU's device nodes and your groups:",
      "podman run --device=/dev/kfd --device=/dev/dri --group-add keep-groups ..."},
     {ContainerKind::apptainer, "Start the container with ROCm support; with --containall also bind the nodes:",
@@ -30,11 +30,13 @@ constexpr auto device_flags = std::to_array<DeviceFlags>({
     {ContainerKind::lxc, "On the host add the device nodes (for Proxmox: `dev0: /dev/kfd` in the container's file):",
      "lxc config device add CONTAINER kfd unix-char source=/dev/kfd path=/dev/kfd",
      "lxc config device add CONTAINER gpu gpu"},
-    {ContainerKind::kubernetes, "Install AMD's device plugin and ask for the GPU in the pod: `resources: limits: "
-     "amd.com/gpu: 1`:", "kubectl create -f "
+    {ContainerKind::kubernetes,
+     "Install AMD's device plugin and ask for the GPU in the pod: `resources: limits: "
+     "amd.com/gpu: 1`:",
+     "kubectl create -f "
      "https://raw.githubusercontent.com/ROCm/k8s-device-plugin/master/k8s-ds-amdgpu-dp.yaml"},
-    {ContainerKind::toolbox, "A toolbox shares the host's /dev: if the nodes exist there, create it anew:",
-     "toolbox create"},
+    {ContainerKind::toolbox,
+     "A toolbox shares the host's /dev: if the nodes exist there, create it anew:", "toolbox create"},
 });
 
 const DeviceFlags* flags_of(const Facts& facts) {
@@ -61,17 +63,24 @@ void explain_group_in_container(const Facts& facts, std::uint32_t gid, Finding& 
                          {Need::container_restart}}};
     return;
   }
-  finding.cause = "The node belongs to group " + number +
-                  ", and this process does not carry that number. Only numbers count here: a group called render inside "
-                  "the image may have another one.";
+  finding.cause =
+      "The node belongs to group " + number +
+      ", and this process does not carry that number. Only numbers count here: a group called render inside "
+      "the image may have another one.";
   if (facts.platform.container.is(ContainerKind::podman)) {
     finding.remedies = {{"Keep your groups of the host; on the host you must be a member of group " + number + ":",
                          {"podman run --group-add keep-groups --device=/dev/kfd --device=/dev/dri ..."},
                          {Need::container_restart}}};
   } else if (facts.platform.container.is(ContainerKind::kubernetes)) {
-    finding.remedies = {{"Add `supplementalGroups: [" + number + "]` to the pod's securityContext.",
-                         {},
-                         {Need::container_restart}}};
+    finding.remedies = {
+        {"Add `supplementalGroups: [" + number + "]` to the pod's securityContext.", {}, {Need::container_restart}}};
+  } else if (facts.platform.container.is(ContainerKind::lxc)) {
+    finding.remedies = {
+        {"On the host, give the node the number of the container's own group (Proxmox: `dev0: "
+         "/dev/kfd,gid=NUMBER`):",
+         {"lxc config device set CONTAINER kfd gid=\"$(lxc exec CONTAINER -- getent group render | cut -d: "
+          "-f3)\""},
+         {Need::container_restart}}};
   } else if (facts.platform.container.is(ContainerKind::apptainer) ||
              facts.platform.container.is(ContainerKind::toolbox)) {
     finding.remedies = {{"This container runs with your groups of the host. Join the group there and log in again:",
@@ -90,11 +99,13 @@ void explain_group_on_host(const Facts& facts, std::uint32_t gid, Finding& findi
   const std::string joined = name.empty() ? "\"$(getent group " + std::to_string(gid) + " | cut -d: -f1)\"" : name;
   const std::string called = name.empty() ? std::to_string(gid) : name;
   if (group != nullptr && group->lists_user.is(true)) {
-    finding.cause = "You are a member of group " + called + ", but this session began before that: it does not carry it yet.";
-    finding.remedies = {{"Log out and in again (on a remote machine end every session; with tmux or a desktop, reboot).",
-                         {},
-                         {Need::new_login}},
-                        {"Or, for this one shell:", {"newgrp " + joined}, {}}};
+    finding.cause =
+        "You are a member of group " + called + ", but this session began before that: it does not carry it yet.";
+    finding.remedies = {
+        {"Log out and in again (on a remote machine end every session; with tmux or a desktop, reboot).",
+         {},
+         {Need::new_login}},
+        {"Or, for this one shell:", {"newgrp " + joined}, {}}};
     return;
   }
   finding.cause = "The node belongs to group " + called + ", and you are not a member.";
@@ -108,18 +119,20 @@ void explain_missing_rule(const DeviceNode& node, Finding& finding) {
   finding.cause = "The node is not open to any group of users: the udev rule that gives it to `render` is missing.";
   finding.confidence = Confidence::likely;
   const std::string match = node.path == "/dev/kfd" ? "KERNEL==\"kfd\"" : "SUBSYSTEM==\"drm\", KERNEL==\"renderD*\"";
-  finding.remedies = {{"Add the rule and apply it:",
-                       {"echo '" + match + ", GROUP=\"render\", MODE=\"0660\"' | sudo tee "
-                        "/etc/udev/rules.d/70-amdgpu-" + (node.path == "/dev/kfd" ? "kfd" : "render") + ".rules",
-                        "sudo udevadm control --reload && sudo udevadm trigger"},
-                       {Need::sudo}},
-                      {"Then be a member of that group:",
-                       {"sudo usermod -aG render \"$USER\""},
-                       {Need::sudo, Need::new_login}}};
+  finding.remedies = {
+      {"Add the rule and apply it:",
+       {"echo '" + match +
+            ", GROUP=\"render\", MODE=\"0660\"' | sudo tee "
+            "/etc/udev/rules.d/70-amdgpu-" +
+            (node.path == "/dev/kfd" ? "kfd" : "render") + ".rules",
+        "sudo udevadm control --reload && sudo udevadm trigger"},
+       {Need::sudo}},
+      {"Then be a member of that group:", {"sudo usermod -aG render \"$USER\""}, {Need::sudo, Need::new_login}}};
 }
 
 void explain_security_layer(const DeviceNode& node, Finding& finding) {
-  finding.cause = "Owner, mode and groups would allow it: an access list, SELinux or AppArmor, or a user namespace refuses.";
+  finding.cause =
+      "Owner, mode and groups would allow it: an access list, SELinux or AppArmor, or a user namespace refuses.";
   finding.confidence = Confidence::possible;
   finding.remedies = {{"See which one:",
                        {"getfacl " + node.path, "sudo ausearch -m avc -ts recent | grep " + node.path.substr(5)},
@@ -200,7 +213,8 @@ void explain_refusal(const Facts& facts, const DeviceNode& node, Errno refused, 
   finding.evidence.push_back({node.path, errno_name(refused) + "; " + owner_and_mode(node)});
   if (facts.devices.process_groups.known()) {
     std::string carried;
-    for (const std::uint32_t gid : *facts.devices.process_groups) carried += (carried.empty() ? "" : " ") + std::to_string(gid);
+    for (const std::uint32_t gid : *facts.devices.process_groups)
+      carried += (carried.empty() ? "" : " ") + std::to_string(gid);
     finding.evidence.push_back({"groups of this process", carried});
   }
   finding.verify = "test -r " + node.path + " && test -w " + node.path + " && echo ok";

@@ -4,7 +4,9 @@
 
 namespace sage {
 
-bool uses_dxg(PlatformKind kind) { return kind == PlatformKind::wsl2 || kind == PlatformKind::gpu_pv_guest; }
+bool uses_dxg(PlatformKind kind) {
+  return kind == PlatformKind::wsl2 || kind == PlatformKind::gpu_pv_guest;
+}
 
 bool in_container(const Facts& facts) {
   return facts.platform.container.known() && *facts.platform.container != ContainerKind::none;

@@ -16,7 +16,8 @@ namespace sage {
 /// For every check that is about an AMD GPU: a skip when there is none, or when it is unknown whether there is one.
 [[nodiscard]] std::optional<Finding> skip_without_gpu(const Facts& facts);
 
-/// For checks of the amdgpu driver and its device nodes: skip_without_gpu(), and a skip where that driver plays no part.
+/// For checks of the amdgpu driver and its device nodes: skip_without_gpu(), and a skip where that driver plays no
+/// part.
 [[nodiscard]] std::optional<Finding> skip_without_amdgpu(const Facts& facts);
 
 /// A judgement of one GPU; the finding's subject is set by the caller.

@@ -24,15 +24,16 @@ std::string number_or_unknown(const Fact<T>& fact) {
 
 }  // namespace
 
-std::string gpu_label(const Gpu& gpu) { return gpu.name.known() ? *gpu.name + " (" + gpu.id + ")" : gpu.id; }
+std::string gpu_label(const Gpu& gpu) {
+  return gpu.name.known() ? *gpu.name + " (" + gpu.id + ")" : gpu.id;
+}
 
 std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
 
 std::string shell_word(std::string_view text) {
-  constexpr std::string_view plain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+=,@%";
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+=,@%";
   if (!text.empty() && text.find_first_not_of(plain) == std::string_view::npos) return std::string(text);
   std::string quoted = "'";
   for (const char c : text) {

@@ -125,8 +125,8 @@ Facts healthy_facts() {
   facts.rocm.hsa = std::vector<HsaCopy>{};
   facts.rocm.rocdxg = std::vector<RocdxgCopy>{};
   for (const char* name : {"HSA_OVERRIDE_GFX_VERSION", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                           "CUDA_VISIBLE_DEVICES", "ROCM_HOME", "ROCM_PATH", "HIP_PATH", "LD_LIBRARY_PATH", "LD_PRELOAD",
-                           "HIP_PLATFORM", "PYTORCH_ROCM_ARCH", "WSL_DISTRO_NAME"}) {
+                           "CUDA_VISIBLE_DEVICES", "ROCM_HOME", "ROCM_PATH", "HIP_PATH", "LD_LIBRARY_PATH",
+                           "LD_PRELOAD", "HIP_PLATFORM", "PYTORCH_ROCM_ARCH", "WSL_DISTRO_NAME"}) {
     facts.environment.variables.push_back(variable(name));
   }
   facts.environment.named_paths = std::vector<NamedPath>{};

@@ -1,6 +1,6 @@
-#include <cerrno>
-
 #include <doctest/doctest.h>
+
+#include <cerrno>
 
 #include "probes/base/text.hpp"
 #include "tests/support/sample_facts.hpp"
@@ -15,7 +15,8 @@ using test::finding_of;
 using test::findings_of;
 using test::healthy_facts;
 
-constexpr auto device_ids = {"device.kfd-present", "device.kfd-access", "device.render-present", "device.render-access"};
+constexpr auto device_ids = {"device.kfd-present", "device.kfd-access", "device.render-present",
+                             "device.render-access"};
 
 void refuse(DeviceNode& node, int number) {
   node.open = Errno{number};
@@ -62,11 +63,11 @@ TEST_CASE("a missing /dev/kfd fails with the flags of the container at hand") {
     ContainerKind kind;
     const char* command;
   };
-  for (const auto& [kind, command] : {Expected{ContainerKind::docker, "docker run --device=/dev/kfd --device=/dev/dri"},
-                                      Expected{ContainerKind::podman, "podman run --device=/dev/kfd"},
-                                      Expected{ContainerKind::apptainer, "apptainer exec --rocm"},
-                                      Expected{ContainerKind::lxc, "lxc config device add"},
-                                      Expected{ContainerKind::none, "udevadm trigger"}}) {
+  for (const auto& [kind, command] :
+       {Expected{ContainerKind::docker, "docker run --device=/dev/kfd --device=/dev/dri"},
+        Expected{ContainerKind::podman, "podman run --device=/dev/kfd"},
+        Expected{ContainerKind::apptainer, "apptainer exec --rocm"},
+        Expected{ContainerKind::lxc, "lxc config device add"}, Expected{ContainerKind::none, "udevadm trigger"}}) {
     Facts facts = test::in_a_container(healthy_facts(), kind);
     facts.devices.kfd.present = false;
     const Finding finding = finding_of("device.kfd-present", facts);

@@ -16,7 +16,9 @@ using test::healthy_facts;
 constexpr auto driver_ids = {"driver.blacklisted", "driver.secure-boot", "driver.module-loaded", "driver.firmware",
                              "driver.gpu-unbound", "driver.kfd-node",    "driver.dkms",          "driver.kernel-log"};
 
-Gpu& first_gpu(Facts& facts) { return facts.gpus.amd.value().front(); }
+Gpu& first_gpu(Facts& facts) {
+  return facts.gpus.amd.value().front();
+}
 
 Facts not_loaded() {
   Facts facts = healthy_facts();
@@ -159,8 +161,7 @@ TEST_CASE("a GPU without KFD node fails, and the log decides the cause") {
   Facts facts = healthy_facts();
   first_gpu(facts).in_kfd = false;
   CHECK(finding_of("driver.kfd-node", facts).status == Status::fail);
-  facts.driver.log =
-      std::vector<std::string>{"kfd kfd: amdgpu: skipped device 1002:7550, PCI rejects atomics 494<509"};
+  facts.driver.log = std::vector<std::string>{"kfd kfd: amdgpu: skipped device 1002:7550, PCI rejects atomics 494<509"};
   CHECK(contains(finding_of("driver.kfd-node", facts).cause, "firmware"));
   facts.driver.log = std::vector<std::string>{"kfd kfd: amdgpu: GC IP 0c0001 not supported in kfd"};
   CHECK(finding_of("driver.kfd-node", facts).confidence == Confidence::certain);

@@ -14,9 +14,9 @@ using test::findings_of;
 using test::healthy_facts;
 using test::set_variable;
 
-constexpr auto environment_ids = {"env.override-empty", "env.override-format", "env.override-mismatch",
-                                  "env.visible-devices", "env.rocm-paths",     "env.library-path",
-                                  "env.preload",         "env.hip-platform",   "env.rocm-arch"};
+constexpr auto environment_ids = {"env.override-empty",  "env.override-format", "env.override-mismatch",
+                                  "env.visible-devices", "env.rocm-paths",      "env.library-path",
+                                  "env.preload",         "env.hip-platform",    "env.rocm-arch"};
 
 Facts with(std::string_view name, std::string value) {
   Facts facts = healthy_facts();
@@ -163,8 +163,8 @@ TEST_CASE("a mask that leaves only the integrated GPU warns and offers the other
 }
 
 TEST_CASE("ROCM_HOME as the popular recipe leaves it warns") {
-  for (const char* value : {"", "None", "None/lib", "/v/lib/python3.12/site-packages/torch",
-                            "/v/lib/python3.12/site-packages/torch/lib"}) {
+  for (const char* value :
+       {"", "None", "None/lib", "/v/lib/python3.12/site-packages/torch", "/v/lib/python3.12/site-packages/torch/lib"}) {
     CAPTURE(value);
     CHECK(finding_of("env.rocm-paths", with("ROCM_HOME", value)).status == Status::warn);
   }
