@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "probes/base/text.hpp"
+#include "probes/look.hpp"
 
 namespace sage {
 namespace {
@@ -15,9 +16,9 @@ Result<std::string> read_version(const Host& host, const std::string& instance) 
   std::string version;
   for (const char* part : {"major", "minor", "revision"}) {
     const std::string file = instance + "/" + part;
-    const auto text = host.read_file(file);
+    const auto text = read_trimmed(host, file);
     if (!text) return text.error();
-    const auto number = parse_number(trim(*text));
+    const auto number = parse_number(*text);
     if (!number || *number > largest_part) return Error{0, file + ": not a number up to 255"};
     version += (version.empty() ? "" : ".") + std::to_string(*number);
   }

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "probes/base/text.hpp"
+#include "probes/look.hpp"
 
 namespace sage {
 namespace {
@@ -14,10 +15,6 @@ constexpr std::array distribution_folders = {"/usr/lib/x86_64-linux-gnu", "/lib/
                                              "/usr/lib"};
 constexpr std::array environment_variables = {"VIRTUAL_ENV", "CONDA_PREFIX"};
 constexpr std::array version_suffixes = {"", ".1", ".2", ".3"};
-
-std::string file_name(std::string_view path) {
-  return std::string(path.substr(path.rfind('/') + 1));
-}
 
 void add_root(const Host& host, const std::string& path, LibraryOrigin origin, std::vector<LibraryPlace>& roots) {
   const auto canonical = host.canonical(path);
@@ -58,17 +55,23 @@ void add_packages(const Host& host, const std::string& site, std::vector<Library
   }
 }
 
+/// Of a file that the loader cache names and no other place.
+LibraryPlace cached_place(const std::string& path) {
+  const bool packaged = (path.starts_with("/usr/") && !path.starts_with("/usr/local/")) || path.starts_with("/lib");
+  return {path.substr(0, path.rfind('/')),
+          packaged ? Fact<LibraryOrigin>(LibraryOrigin::distribution)
+                   : Fact<LibraryOrigin>::unknown("only the loader cache names it"),
+          ""};
+}
+
 }  // namespace
 
 Result<std::vector<LibraryPlace>> rocm_roots(const Host& host, const ProbeOptions& options) {
   std::vector<LibraryPlace> roots;
-  const auto names = host.list_folder("/opt");
-  if (names) {
-    for (const std::string& name : *names) {
-      if (name == "rocm" || name.starts_with("rocm-")) add_root(host, "/opt/" + name, LibraryOrigin::rocm_root, roots);
-    }
-  } else if (names.error().number != ENOENT) {
-    return names.error();
+  const auto names = list_if_there(host, "/opt");
+  if (!names) return names.error();
+  for (const std::string& name : *names) {
+    if (name == "rocm" || name.starts_with("rocm-")) add_root(host, "/opt/" + name, LibraryOrigin::rocm_root, roots);
   }
   for (const std::string& folder : options.search_folders) add_root(host, folder, LibraryOrigin::configured, roots);
   return roots;
@@ -133,10 +136,7 @@ std::vector<FoundLibrary> find_libraries(const Host& host, const std::vector<Lib
   for (const LibraryPlace& place : places) {
     for (const char* suffix : version_suffixes) look(place.folder + "/" + std::string(stem) + suffix, place);
   }
-  for (const std::string& path : cached) {
-    const std::string folder = path.substr(0, path.size() - file_name(path).size());
-    look(path, {folder, Fact<LibraryOrigin>::unknown("only the loader cache names it"), ""});
-  }
+  for (const std::string& path : cached) look(path, cached_place(path));
   return found;
 }
 

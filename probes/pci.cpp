@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "probes/base/text.hpp"
+#include "probes/look.hpp"
 
 namespace sage {
 namespace {
@@ -50,9 +51,9 @@ std::string pci_folder(const std::string& address) {
 
 Result<std::uint32_t> read_pci_number(const Host& host, const std::string& address, const std::string& name) {
   const std::string file = pci_folder(address) + "/" + name;
-  const auto text = host.read_file(file);
+  const auto text = read_trimmed(host, file);
   if (!text) return text.error();
-  const auto number = parse_number(trim(*text), 16);
+  const auto number = parse_number(*text, 16);
   if (!number || *number > UINT32_MAX) return Error{0, file + ": not a hex number"};
   return static_cast<std::uint32_t>(*number);
 }

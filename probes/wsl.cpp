@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "probes/base/text.hpp"
 #include "probes/dids_conf.hpp"
 #include "probes/library_places.hpp"
+#include "probes/look.hpp"
 #include "probes/wsl_conf.hpp"
 #include "probes/wsl_windows.hpp"
 
@@ -61,14 +61,6 @@ constexpr std::array mandatory_symbols = {
     "D3DKMTDestroyHwQueue",
     "D3DKMTSubmitCommandToHwQueue",
 };
-
-/// Whether something is at a path.
-Fact<bool> exists(const Host& host, const std::string& path) {
-  const auto status = host.status(path);
-  if (status.ok()) return true;
-  if (status.error().number == ENOENT || status.error().number == ENOTDIR) return false;
-  return Fact<bool>::unknown(status.error());
-}
 
 // ---- adapters
 
@@ -165,7 +157,7 @@ void probe_dxcore(const Host& host, const Result<std::vector<LoaderCacheEntry>>&
 Result<WslConf> read_wsl_conf(const Host& host) {
   const auto text = host.read_file("/etc/wsl.conf");
   if (text.ok()) return WslConf(*text);
-  if (text.error().number == ENOENT) return WslConf("");
+  if (is_absent(text.error())) return WslConf("");
   return text.error();
 }
 

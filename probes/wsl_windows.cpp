@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "probes/base/text.hpp"
+#include "probes/look.hpp"
 
 namespace sage {
 namespace {
@@ -48,7 +49,7 @@ Result<WslConf> read_wslconfig(const Host& host, const std::string& mount_root) 
   if (!folder) return folder.error();
   const auto text = host.read_file(*folder + "/.wslconfig");
   if (text.ok()) return WslConf(*text);
-  if (text.error().number == ENOENT) return WslConf("");
+  if (is_absent(text.error())) return WslConf("");
   return text.error();
 }
 

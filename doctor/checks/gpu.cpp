@@ -11,16 +11,13 @@
 
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/visibility.hpp"
+#include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
 
 namespace sage {
 namespace {
-
-std::string plural(std::size_t count, const std::string& noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
 
 std::string name_of(const Gpu& gpu) {
   if (gpu.name.known()) return *gpu.name;
@@ -71,8 +68,8 @@ Finding no_gpu_gpu_behind_dxg(const Facts& facts) {
   const auto& adapters = facts.wsl.adapters;
   std::vector<std::string> names;
   for (const DxgAdapter& adapter : *adapters) names.push_back(adapter.name.value_or("an adapter without a name"));
-  Finding finding = fail(names.empty() ? "Windows offers no GPU to this machine: /dev/dxg answers with an empty list."
-                                       : "/dev/dxg shows no AMD GPU, only " + join(names, ", ") + ".");
+  Finding finding = fail(names.empty() ? "Windows offers no GPU to this machine: /dev/dxg answers with an empty list"
+                                       : "/dev/dxg shows no AMD GPU, only " + join(names, ", "));
   for (const DxgAdapter& adapter : *adapters) {
     finding.evidence.push_back(
         {"/dev/dxg adapter",
@@ -148,10 +145,10 @@ std::vector<Finding> present(const CheckInput& input) {
     for (const Gpu& gpu : *facts.gpus.amd)
       names.push_back(name_of(gpu) + " (" + gpu.target.value_or("target unknown") + ")");
     constexpr std::size_t shown = 4;
-    std::string text = plural(names.size(), "AMD GPU") + ": ";
+    std::string text = counted(names.size(), "AMD GPU") + ": ";
     const std::size_t left_out = names.size() > shown ? names.size() - shown : 0;
     if (left_out > 0) names.resize(shown);
-    text += join(names, ", ") + (left_out > 0 ? " and " + std::to_string(left_out) + " more" : "") + ".";
+    text += join(names, ", ") + (left_out > 0 ? " and " + std::to_string(left_out) + " more" : "");
     return {pass(std::move(text))};
   }
 
@@ -164,14 +161,14 @@ std::vector<Finding> present(const CheckInput& input) {
   }
 
   const bool others = facts.gpus.others.known() && !facts.gpus.others->empty();
-  Finding finding = fail(others ? "No AMD GPU; the display adapters here are: " + join(*facts.gpus.others, ", ") + "."
-                                : "No AMD GPU: neither the PCI bus nor the kernel's KFD shows one.");
+  Finding finding = fail(others ? "no AMD GPU; the display adapters here are: " + join(*facts.gpus.others, ", ")
+                                : "no AMD GPU: neither the PCI bus nor the kernel's KFD shows one");
   finding.evidence = {
       {"/sys/bus/pci/devices", facts.gpus.others.known()
                                    ? (others ? join(*facts.gpus.others, ", ") : "no display adapter")
                                    : "other display adapters: unknown"},
       {"/sys/class/kfd/kfd/topology",
-       facts.gpus.kfd_gpu_nodes.known() ? plural(*facts.gpus.kfd_gpu_nodes, "GPU node") : "GPU nodes: unknown"},
+       facts.gpus.kfd_gpu_nodes.known() ? counted(*facts.gpus.kfd_gpu_nodes, "GPU node") : "GPU nodes: unknown"},
   };
   explain_absence(facts, finding);
   finding.verify = "sage-doctor check --only gpu.present";
@@ -208,7 +205,7 @@ std::vector<Finding> identity(const CheckInput& input) {
     if (gpu.compute_units.known()) parts.push_back(std::to_string(*gpu.compute_units) + " compute units");
     parts.push_back(hip_position(input.facts, gpu));
 
-    Finding finding = info(name_of(gpu) + ": " + join(parts, ", ") + ".");
+    Finding finding = info(name_of(gpu) + ": " + join(parts, ", "));
     finding.evidence.push_back({"PCI id", pci_id_of(gpu)});
     if (gpu.kfd_node.known()) finding.evidence.push_back({"KFD node", std::to_string(*gpu.kfd_node)});
     if (gpu.render_node.known()) finding.evidence.push_back({"render node", *gpu.render_node});
@@ -221,13 +218,13 @@ std::vector<Finding> identity(const CheckInput& input) {
 std::vector<Finding> target_known(const CheckInput& input) {
   return for_each_gpu(input, [&](const Gpu& gpu, const std::string&) {
     if (gpu.target.known()) {
-      if (input.tables.target(*gpu.target) != nullptr) return pass("The gfx target is " + *gpu.target + ".");
+      if (input.tables.target(*gpu.target) != nullptr) return pass("the gfx target is " + *gpu.target);
       return info(
-          "The GPU reports " + *gpu.target +
-          ", which the tables of this sage-doctor do not have: checks that compare with ROCm releases are skipped.");
+          "the GPU reports " + *gpu.target +
+          ", which the tables of this sage-doctor do not have: checks that compare with ROCm releases are skipped");
     }
-    Finding finding = warn("The gfx target of " + name_of(gpu) + " (" + pci_id_of(gpu) +
-                           ") is not known from KFD, IP discovery or the PCI id.");
+    Finding finding = warn("the gfx target of " + name_of(gpu) + " (" + pci_id_of(gpu) +
+                           ") is not known from KFD, IP discovery or the PCI id");
     finding.evidence = {
         {"PCI id", pci_id_of(gpu)},
         {"KFD", gpu.kfd_target.known() ? *gpu.kfd_target : gpu.kfd_target.why_unknown().text},
@@ -272,7 +269,7 @@ std::vector<Finding> target_agreement(const CheckInput& input) {
     const bool agree = std::all_of(made.begin(), made.end(),
                                    [&](const Claim& claim) { return **claim.target == **made.front().target; });
     if (agree) {
-      const std::string text = "agree on " + **made.front().target + ".";
+      const std::string text = "agree on " + **made.front().target;
       return silent.empty()
                  ? pass("KFD, IP discovery and the PCI id table " + text)
                  : info(std::string(made[0].source) + " and the " + std::string(made[1].source) + " " + text);
@@ -280,7 +277,7 @@ std::vector<Finding> target_agreement(const CheckInput& input) {
 
     std::vector<std::string> said;
     for (const Claim& claim : made) said.push_back(std::string(claim.source) + " says " + **claim.target);
-    Finding finding = warn("The sources do not agree on the gfx target: " + join(said, ", ") + ".");
+    Finding finding = warn("the sources do not agree on the gfx target: " + join(said, ", "));
     for (const Claim& claim : made) finding.evidence.push_back({std::string(claim.source), **claim.target});
     finding.evidence.push_back({"PCI id", pci_id_of(gpu)});
     finding.cause =
@@ -314,16 +311,15 @@ Finding rocm_for_gpu(const Gpu& gpu, const GfxTarget& target, const RocmRoot& ro
 
   if (!lacks && !before_official) {
     if (!absent_in && !official) {
-      return info("It is not established which ROCm release was the first for " + target.name + ".",
-                  std::move(subject));
+      return info("it is not established which ROCm release was the first for " + target.name, std::move(subject));
     }
-    return pass(what + " is new enough for " + target.name + ".", std::move(subject));
+    return pass("ROCm " + *root.version + " is new enough for " + target.name, std::move(subject));
   }
 
   const std::string wanted = official ? "ROCm " + target.rocm_first_official : "a newer ROCm";
   Finding finding =
-      lacks ? fail(what + " has no support for " + target.name + " (" + name_of(gpu) + ").", std::move(subject))
-            : warn(what + " is older than the first release that AMD lists for " + target.name + ", " + wanted + ".",
+      lacks ? fail(what + " has no support for " + target.name + " (" + name_of(gpu) + ")", std::move(subject))
+            : warn(what + " is older than the first release that AMD lists for " + target.name + ", " + wanted,
                    std::move(subject));
   finding.evidence.push_back({root.path + "/.info/version", *root.version});
   if (absent_in) finding.evidence.push_back({"newest ROCm tried that lacks " + target.name, target.rocm_absent_in});
@@ -393,7 +389,7 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
   if (auto skip = skip_unless_known({{"gpus.amd", &facts.gpus.amd}})) return {*skip};
   const std::vector<Gpu>& gpus = *facts.gpus.amd;
   if (gpus.empty()) return {not_applicable("there is no AMD GPU")};
-  if (gpus.size() == 1) return {pass("There is one AMD GPU, so programs cannot pick the wrong one.")};
+  if (gpus.size() == 1) return {pass("there is one AMD GPU, so programs cannot pick the wrong one")};
 
   std::size_t integrated = 0;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
@@ -401,7 +397,7 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
     if (auto skip = skip_unless_known({{place, &gpus[i].kind}})) return {*skip};
     if (gpus[i].kind.is(GpuKind::integrated)) ++integrated;
   }
-  if (integrated == 0 || integrated == gpus.size()) return {pass("All AMD GPUs here are of one kind.")};
+  if (integrated == 0 || integrated == gpus.size()) return {pass("all AMD GPUs here are of one kind")};
 
   const auto seen = visible_gpus(facts);
   if (!seen) return {make_finding(Status::skip, "unknown: " + seen.error().text)};
@@ -415,11 +411,11 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
     }
   }
   if (discrete.empty() || integrated_names.empty()) {
-    return {pass("The integrated and the discrete GPU are not visible to programs at the same time.")};
+    return {pass("the integrated and the discrete GPU are not visible to programs at the same time")};
   }
 
-  Finding finding = warn("Programs see the integrated " + join(integrated_names, ", ") + " beside " +
-                         name_of(gpus[discrete.front()]) + (discrete.size() > 1 ? " and others" : "") + ".");
+  Finding finding = warn("programs see the integrated " + join(integrated_names, ", ") + " beside " +
+                         name_of(gpus[discrete.front()]) + (discrete.size() > 1 ? " and others" : ""));
   for (std::size_t position = 0; position < seen->hip.size(); ++position) {
     const Gpu& gpu = gpus[seen->hip[position]];
     finding.evidence.push_back(
@@ -459,9 +455,9 @@ std::vector<Finding> doorbell(const CheckInput& input) {
     const std::string fact = place + ".doorbell_type";
     if (auto skip = skip_unless_known({{fact, &gpu.doorbell_type}})) return *skip;
     constexpr std::uint32_t needed = 2;  // facts/gfx.md 3, capability bits 12-13
-    if (*gpu.doorbell_type == needed) return pass("The GPU has the doorbell type that ROCm needs (2).");
+    if (*gpu.doorbell_type == needed) return pass("the GPU has the doorbell type that ROCm needs (2)");
     Finding finding = fail(name_of(gpu) + " has doorbell type " + std::to_string(*gpu.doorbell_type) +
-                           "; ROCm needs type 2 and refuses the GPU.");
+                           "; ROCm needs type 2 and refuses the GPU");
     const std::string node = gpu.kfd_node.known() ? std::to_string(*gpu.kfd_node) : "?";
     finding.evidence = {{"/sys/class/kfd/kfd/topology/nodes/" + node + "/properties",
                          "capability: doorbell type " + std::to_string(*gpu.doorbell_type)}};

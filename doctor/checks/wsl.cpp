@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "doctor/checks/registry.hpp"
+#include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
 #include "doctor/checks/wsl_runtime.hpp"
 #include "probes/base/text.hpp"
@@ -86,11 +87,11 @@ std::vector<Finding> dxg_present(const CheckInput& input) {
 
   if (*dxg.present) {
     if (auto skip = skip_unless_known({{"devices.dxg.character_device", &dxg.character_device}})) return {*skip};
-    if (*dxg.character_device) return {pass("/dev/dxg, the GPU of Windows, is there.")};
+    if (*dxg.character_device) return {pass("/dev/dxg, the GPU of Windows, is there")};
   }
 
-  Finding finding = fail(*dxg.present ? "/dev/dxg is there but is not a device."
-                                      : "/dev/dxg is missing: without it WSL2 has no GPU.");
+  Finding finding =
+      fail(*dxg.present ? "/dev/dxg is there but is not a device" : "/dev/dxg is missing: without it WSL2 has no GPU");
   finding.evidence.push_back({"/dev/dxg", *dxg.present ? "not a character device" : "absent"});
   if (in_container(facts)) {
     const std::string kind(enum_name(*facts.platform.container));
@@ -117,17 +118,13 @@ std::vector<Finding> dxg_access(const CheckInput& input) {
   if (auto skip = skip_unless_known({{"devices.dxg.present", &dxg.present}})) return {*skip};
   if (!*dxg.present) return {not_applicable("there is no /dev/dxg")};
   if (auto skip = skip_unless_known({{"devices.dxg.open", &dxg.open}})) return {*skip};
-  if (dxg.open->ok()) return {pass("/dev/dxg opens for reading and writing.")};
+  if (dxg.open->ok()) return {pass("/dev/dxg opens for reading and writing")};
 
   const int error = dxg.open->value;
   const bool refused = error == EACCES || error == EPERM;
-  Finding finding = fail("/dev/dxg does not open: " + errno_text(*dxg.open) + " (" + errno_name(*dxg.open) + ").");
+  Finding finding = fail("/dev/dxg does not open: " + errno_text(*dxg.open) + " (" + errno_name(*dxg.open) + ")");
   finding.evidence.push_back({"open /dev/dxg for reading and writing", errno_name(*dxg.open)});
-  if (dxg.mode.known()) {
-    std::string mode;
-    for (int shift = 6; shift >= 0; shift -= 3) mode += std::to_string((*dxg.mode >> shift) & 7U);
-    finding.evidence.push_back({"/dev/dxg mode", "0" + mode + (mode == "666" ? "" : " (WSL makes it 0666)")});
-  }
+  finding.evidence.push_back({"/dev/dxg", owner_and_mode(dxg) + "; WSL makes it with mode 0666"});
   if (refused && in_container(facts)) {
     finding.cause =
         "The container may not use the device: it was mounted but not passed with --device, or the container "
@@ -164,8 +161,8 @@ std::vector<Finding> adapters(const CheckInput& input) {
   const auto& list = facts.wsl.adapters;
   if (!list.known()) {
     const int error = list.why_unknown().number;
-    Finding finding = warn(error == ETIMEDOUT ? "/dev/dxg opens but did not answer in time, so the GPU is unknown."
-                                              : "/dev/dxg opens but did not tell its adapters, so the GPU is unknown.");
+    Finding finding = warn(error == ETIMEDOUT ? "/dev/dxg opens but did not answer in time, so the GPU is unknown"
+                                              : "/dev/dxg opens but did not tell its adapters, so the GPU is unknown");
     finding.evidence.push_back(
         {"/dev/dxg", list.why_unknown().text + (error != 0 ? " (" + errno_name({error}) + ")" : "")});
     finding.cause =
@@ -188,15 +185,14 @@ std::vector<Finding> adapters(const CheckInput& input) {
   }
   if (!all_told) {
     finding.status = Status::warn;
-    finding.observed = "An adapter behind /dev/dxg did not tell its vendor, so it is unknown whether it is an AMD GPU.";
+    finding.observed = "an adapter behind /dev/dxg did not tell its vendor, so it is unknown whether it is an AMD GPU";
     finding.cause = "The Windows driver or WSL is too old to answer the question, or did not answer this time.";
     finding.confidence = Confidence::possible;
     finding.remedies = {update_wsl(), update_windows_driver()};
     finding.verify = "sage-doctor check --only wsl.adapters";
     return {finding};
   }
-  finding.observed = list->size() == 1 ? "/dev/dxg answers and shows 1 adapter."
-                                       : "/dev/dxg answers and shows " + std::to_string(list->size()) + " adapters.";
+  finding.observed = "/dev/dxg answers and shows " + counted(list->size(), "adapter");
   return {finding};
 }
 
@@ -226,7 +222,7 @@ std::string dids_conf(const Facts& facts) {
 Finding outside_allowlist(const Facts& facts, const Gpu& gpu) {
   const std::string id = "1002:" + hex(*gpu.device_id, 4);
   Finding finding =
-      warn(gpu.name.value_or("The GPU") + " (" + id + ") is not in the list of GPUs that ROCm accepts under WSL.");
+      warn(gpu.name.value_or("the GPU") + " (" + id + ") is not in the list of GPUs that ROCm accepts under WSL");
   finding.evidence = {{"/dev/dxg adapter", id},
                       {"device ids accepted by librocdxg", "not among them"},
                       {"dids.conf", "does not name it"}};
@@ -255,12 +251,12 @@ Finding allowlisted(const CheckInput& input, const Gpu& gpu, const std::string& 
   const std::string id_place = place + ".device_id";
   if (auto skip = skip_unless_known({{id_place, &gpu.device_id}})) return *skip;
   const std::string id = "1002:" + hex(*gpu.device_id, 4);
-  if (input.tables.dxg_allowed(*gpu.device_id)) return pass("ROCm accepts this GPU (" + id + ") under WSL.");
+  if (input.tables.dxg_allowed(*gpu.device_id)) return pass("ROCm accepts this GPU (" + id + ") under WSL");
   if (auto skip = skip_unless_known({{"wsl.allowed_devices", &facts.wsl.allowed_devices}})) return *skip;
   for (const AllowedDevice& allowed : *facts.wsl.allowed_devices) {
     if (allowed.device_id != *gpu.device_id) continue;
     Finding finding = info(id + " is not a GPU that ROCm accepts under WSL, but " + allowed.file +
-                           " adds it: that is an experiment, and computing may hang.");
+                           " adds it: that is an experiment, and computing may hang");
     finding.evidence.push_back({allowed.file, "0x" + hex(allowed.device_id, 4) + " as " + allowed.target});
     return finding;
   }
@@ -283,7 +279,7 @@ std::vector<Finding> gpu_allowlist(const CheckInput& input) {
 // ---- wsl.dxcore
 
 Finding no_dxcore(const Facts& facts) {
-  Finding finding = fail("libdxcore.so, through which ROCm talks to Windows, was not found.");
+  Finding finding = fail("libdxcore.so, through which ROCm talks to Windows, was not found");
   finding.evidence.push_back({std::string(windows_libraries) + "/libdxcore.so", "absent"});
   if (facts.wsl.conf_gpu_enabled.is(false)) finding.evidence.push_back({"/etc/wsl.conf [gpu] enabled", "false"});
   if (in_container(facts)) {
@@ -314,7 +310,7 @@ Finding no_dxcore(const Facts& facts) {
 Finding dxcore_not_findable(const Facts& facts) {
   const std::string& path = *facts.wsl.dxcore_path;
   const std::string folder = path.substr(0, path.rfind('/'));
-  Finding finding = fail(path + " is there, but the loader does not find it by its name.");
+  Finding finding = fail(path + " is there, but the loader does not find it by its name");
   finding.evidence.push_back({path, "not in the loader's cache, not on LD_LIBRARY_PATH"});
   if (facts.wsl.ld_conf.known()) {
     finding.evidence.push_back({"/etc/ld.so.conf.d/ld.wsl.conf", *facts.wsl.ld_conf ? "present" : "absent"});
@@ -346,12 +342,12 @@ std::vector<Finding> dxcore(const CheckInput& input) {
   if (!*wsl.dxcore_findable) return {dxcore_not_findable(facts)};
   if (auto skip = skip_unless_known({{"wsl.dxcore_missing_symbols", &wsl.dxcore_missing_symbols}})) return {*skip};
   if (wsl.dxcore_missing_symbols->empty())
-    return {pass(*wsl.dxcore_path + " is found and has all functions that ROCm needs.")};
+    return {pass(*wsl.dxcore_path + " is found and has all functions that ROCm needs")};
 
   const std::vector<std::string>& missing = *wsl.dxcore_missing_symbols;
   Finding finding =
       fail(*wsl.dxcore_path + " lacks " + std::to_string(missing.size()) + " of the functions that ROCm needs, " +
-           missing.front() + (missing.size() > 1 ? " and others." : "."));
+           missing.front() + (missing.size() > 1 ? " and others" : ""));
   finding.evidence.push_back({*wsl.dxcore_path, "missing: " + join(missing, ", ")});
   finding.cause = "WSL is older than ROCm's bridge to Windows wants it.";
   finding.confidence = Confidence::likely;
@@ -376,10 +372,10 @@ std::vector<Finding> conf(const CheckInput& input) {
   if (in_container(facts)) return {not_applicable("/etc/wsl.conf has no effect in a container")};
   if (wsl.dxcore_path->empty() || !*wsl.dxcore_findable) return {not_applicable("wsl.dxcore tells it")};
 
-  Finding finding = warn("/etc/wsl.conf switches parts of the GPU support off, which does no harm yet.");
+  Finding finding = warn("/etc/wsl.conf switches parts of the GPU support off, which does no harm yet");
   if (!*wsl.conf_gpu_enabled) finding.evidence.push_back({"/etc/wsl.conf [gpu] enabled", "false"});
   if (!*wsl.conf_ldconfig) finding.evidence.push_back({"/etc/wsl.conf [automount] ldconfig", "false"});
-  if (finding.evidence.empty()) return {pass("/etc/wsl.conf leaves the GPU support on.")};
+  if (finding.evidence.empty()) return {pass("/etc/wsl.conf leaves the GPU support on")};
   finding.cause =
       "WSL reads the file when a distribution starts: the setting is newer than the last start, or the libraries "
       "are found in another way. After a restart the GPU may be gone.";
@@ -399,9 +395,9 @@ std::vector<Finding> wslconfig(const CheckInput& input) {
                                      {"wsl.wslconfig_safe_mode", &facts.wsl.wslconfig_safe_mode}})) {
     return {*skip};
   }
-  if (!off_in_wslconfig(facts)) return {pass(".wslconfig leaves the GPU support on.")};
-  Finding finding = warn(facts.wsl.wslconfig_gpu_support.is(false) ? ".wslconfig says gpuSupport=false."
-                                                                   : ".wslconfig says safeMode=true.");
+  if (!off_in_wslconfig(facts)) return {pass(".wslconfig leaves the GPU support on")};
+  Finding finding = warn(facts.wsl.wslconfig_gpu_support.is(false) ? ".wslconfig says gpuSupport=false"
+                                                                   : ".wslconfig says safeMode=true");
   add_wslconfig(facts, finding);
   finding.cause = "WSL gets no GPU with this setting; it takes effect when WSL starts again.";
   finding.confidence = Confidence::possible;
@@ -418,14 +414,13 @@ std::vector<Finding> dtif(const CheckInput& input) {
   if (auto skip = skip_without_dxg(facts)) return {*skip};
   const auto value = facts.environment.get(variable);
   if (auto skip = skip_unless_known({{"environment HSA_ENABLE_DTIF", &value}})) return {*skip};
-  if (*value != "1") return {pass("HSA_ENABLE_DTIF does not lead the runtime elsewhere.")};
+  if (*value != "1") return {pass("HSA_ENABLE_DTIF does not lead the runtime elsewhere")};
   Finding finding =
-      warn("HSA_ENABLE_DTIF is 1: the runtime loads libdtif.so instead of looking for the GPU of Windows.");
-  finding.evidence.push_back({std::string(variable), "\"1\""});
-  add_assignments(facts, variable, finding);
+      warn("HSA_ENABLE_DTIF is 1: the runtime loads libdtif.so instead of looking for the GPU of Windows");
+  add_variable(facts, variable, finding);
   finding.cause = "The variable is for tests of a simulated GPU and is asked before /dev/dxg.";
   finding.confidence = Confidence::likely;
-  finding.remedies = {{"Remove the variable, here and in the file that sets it.", {"unset HSA_ENABLE_DTIF"}, {}}};
+  finding.remedies = remove_variable(facts, variable);
   finding.verify = "rocminfo | grep gfx";
   return {finding};
 }
@@ -455,10 +450,10 @@ std::vector<Finding> windows_driver(const CheckInput& input) {
     for (const std::string& line : *facts.wsl.windows_adapters)
       finding.evidence.push_back({"Win32_VideoController", line});
   }
-  finding.observed = versions.empty() ? "The version of the AMD driver in Windows is unknown."
-                                      : "The AMD driver in Windows is " + join(versions, " and ") + ".";
-  finding.observed +=
-      " ROCm 7.2.1 and newer wants Adrenalin 26.2.2 or newer; ROCm 6 wants the one release that AMD names for it.";
+  finding.observed =
+      (versions.empty() ? "the version of the AMD driver in Windows is unknown"
+                        : "the AMD driver in Windows is " + join(versions, " and ")) +
+      "; ROCm 7.2.1 and newer want Adrenalin 26.2.2 or newer, ROCm 6 the one release that AMD names for it";
   return {finding};
 }
 

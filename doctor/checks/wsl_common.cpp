@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
+
+#include "doctor/checks/wording.hpp"
 
 namespace sage {
 namespace {
@@ -43,13 +46,16 @@ bool is_set(const Facts& facts, std::string_view variable) {
   return value.known() && value->has_value();
 }
 
-void add_assignments(const Facts& facts, std::string_view variable, Finding& finding) {
+std::vector<Remedy> remove_variable(const Facts& facts, std::string_view variable) {
   const Variable* entry = facts.environment.find(variable);
-  if (entry == nullptr || !entry->assignments.known()) return;
-  for (const Assignment& assignment : *entry->assignments) {
-    finding.evidence.push_back(
-        {assignment.file + ":" + std::to_string(assignment.line), std::string(variable) + "=" + assignment.value});
-  }
+  return entry == nullptr ? std::vector<Remedy>() : unset_remedies(*entry);
+}
+
+void add_variable(const Facts& facts, std::string_view variable, Finding& finding) {
+  const Variable* entry = facts.environment.find(variable);
+  if (entry == nullptr) return;
+  if (entry->value.known() && !entry->value->has_value()) finding.evidence.push_back({entry->name, "not set"});
+  for (Evidence& row : variable_evidence(*entry)) finding.evidence.push_back(std::move(row));
 }
 
 Remedy update_wsl() {

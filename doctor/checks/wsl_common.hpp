@@ -26,8 +26,11 @@ inline constexpr std::uint32_t amd_vendor = 0x1002;
 /// True when the variable is known to be set, to whatever value.
 [[nodiscard]] bool is_set(const Facts& facts, std::string_view variable);
 
-/// Adds a row for each start-up file that sets the variable.
-void add_assignments(const Facts& facts, std::string_view variable, Finding& finding);
+/// Ways to get rid of a variable of the allow-list.
+[[nodiscard]] std::vector<Remedy> remove_variable(const Facts& facts, std::string_view variable);
+
+/// Adds the variable's value and each line of a start-up file that sets it.
+void add_variable(const Facts& facts, std::string_view variable, Finding& finding);
 
 /// "wsl --update", then "wsl --shutdown".
 [[nodiscard]] Remedy update_wsl();

@@ -168,8 +168,8 @@ void append(std::vector<Remedy>& remedies, std::vector<Remedy> more) {
 Finding native_beside_capable(const std::vector<Copy>& copies) {
   const auto bad = [](const Copy& copy) { return native(copy) && !copy.hsa->origin.is(LibraryOrigin::distribution); };
   const auto paths = paths_of(copies, bad);
-  Finding finding = warn("Programs that load " + join(paths, " or ") + " will not see the GPU: this runtime " +
-                         (paths.size() == 1 ? "has" : "copies have") + " no way to /dev/dxg.");
+  Finding finding =
+      warn("programs that load " + join(paths, " or ") + " will not see the GPU: it has no way to /dev/dxg");
   add_copies(copies, finding);
   finding.cause =
       "A runtime before ROCm 7.1 knows only the kernel driver of bare-metal Linux. A PyTorch wheel loads its "
@@ -199,14 +199,14 @@ Finding no_capable_runtime(const std::vector<Copy>& copies, const Fact<bool>& ro
   const bool one = copies.size() == 1;
   const HsaCopy& first = *copies.front().hsa;
   const std::string who = one ? first.path + " (" + release(first) + ")"
-                              : "None of the " + std::to_string(copies.size()) + " ROCm runtimes here";
+                              : "none of the " + std::to_string(copies.size()) + " ROCm runtimes here";
   Finding finding;
   if (certain) {
-    finding = fail(one ? who + " has no way to /dev/dxg, so it never sees the GPU under WSL."
-                       : who + " has a way to /dev/dxg, so none ever sees the GPU under WSL.");
+    finding = fail(one ? who + " has no way to /dev/dxg, so it never sees the GPU under WSL"
+                       : who + " has a way to /dev/dxg, so none ever sees the GPU under WSL");
     finding.cause = "A stock runtime before ROCm 7.1 knows only /dev/kfd, which does not exist under WSL.";
   } else {
-    finding = warn(one ? who + " shows no support for /dev/dxg." : who + " shows support for /dev/dxg.");
+    finding = warn(one ? who + " shows no support for /dev/dxg" : who + " shows support for /dev/dxg");
     finding.cause =
         "The file names neither librocdxg nor D3DKMT: it is older than ROCm 7.1, or built without WSL support.";
     finding.confidence = Confidence::likely;
@@ -223,8 +223,8 @@ std::vector<Finding> runtime(const CheckInput& input) {
   if (auto skip = skip_unless_known({{"rocm.hsa", &facts.rocm.hsa}})) return {*skip};
   if (facts.rocm.hsa->empty()) {
     Finding finding = warn(
-        "No ROCm runtime was found: no libhsa-runtime64 in /opt/rocm, in the Python environment or on "
-        "the loader's paths.");
+        "no ROCm runtime was found: no libhsa-runtime64 in /opt/rocm, in the Python environment or on "
+        "the loader's paths");
     finding.cause = "ROCm is not installed, or only in a Python environment that is not active here.";
     finding.confidence = Confidence::possible;
     finding.remedies = {{"Activate the Python environment that has PyTorch and run the check again.", {}, {}}};
@@ -247,7 +247,7 @@ std::vector<Finding> runtime(const CheckInput& input) {
   }
   if (unknown) return {*unknown};
   const auto good = std::find_if(copies.begin(), copies.end(), capable);
-  Finding finding = pass(good->hsa->path + " (" + release(*good->hsa) + ") " + reach_in_words(*good) + ".");
+  Finding finding = pass(good->hsa->path + " (" + release(*good->hsa) + ") " + reach_in_words(*good));
   add_copies(copies, finding);
   return {finding};
 }
@@ -277,7 +277,7 @@ std::vector<Finding> distro_rocm(const CheckInput& input) {
       shadows.push_back(&copies[i]);
     }
   }
-  if (shadows.empty()) return {pass("No ROCm runtime of the distribution stands in the way.")};
+  if (shadows.empty()) return {pass("no ROCm runtime of the distribution stands in the way")};
   if (copies.size() == shadows.size()) return {not_applicable("the distribution's ROCm runtime is the only one")};
   for (const Copy* copy : shadows) {
     if (copy->reach != Reach::unknown) continue;
@@ -287,8 +287,8 @@ std::vector<Finding> distro_rocm(const CheckInput& input) {
   }
 
   const HsaCopy& shadow = *shadows.front()->hsa;
-  Finding finding = warn("The distribution's own ROCm runtime " + shadow.path + " (" + release(shadow) +
-                         ") cannot use /dev/dxg and may be loaded instead of AMD's.");
+  Finding finding = warn("the distribution's own ROCm runtime " + shadow.path + " (" + release(shadow) +
+                         ") cannot use /dev/dxg and may be loaded instead of AMD's");
   add_copies(copies, finding);
   finding.cause =
       "The distribution's rocminfo and libhsa-runtime64 know nothing of WSL, and their folder is searched by "
@@ -323,36 +323,40 @@ Remedy export_in_profile(const Facts& facts) {
       {Need::new_login}};
 }
 
-bool is_bashrc(const Assignment& assignment) {
-  return contains(assignment.file, "bashrc");
+// These files are left early, or not read at all, by shells that nobody types into.
+bool interactive_only(const Assignment& assignment) {
+  return contains(assignment.file, "bashrc") || contains(assignment.file, "zshrc");
+}
+
+bool set_only_interactively(const std::vector<Assignment>& assignments) {
+  return !assignments.empty() && std::all_of(assignments.begin(), assignments.end(), interactive_only);
 }
 
 Finding detection_finding(Status status, const Facts& facts, const HsaCopy& hsa, std::string observed) {
   Finding finding = make_finding(status, std::move(observed), hsa.path);
-  const auto value = facts.environment.get(detection_variable);
-  finding.evidence.push_back({std::string(detection_variable), *value ? "\"" + **value + "\"" : "not set"});
   if (hsa.rocm_version.known()) {
     finding.evidence.push_back({hsa.version_source.value_or(hsa.path), "ROCm " + *hsa.rocm_version});
   }
-  add_assignments(facts, detection_variable, finding);
+  add_variable(facts, detection_variable, finding);
   finding.verify = "rocminfo | grep gfx";
   return finding;
 }
 
 Finding switched_off(const Facts& facts, const Copy& copy) {
-  Finding finding = detection_finding(copy.reach == Reach::linked_in ? Status::warn : Status::fail, facts, *copy.hsa,
-                                      "HSA_ENABLE_DXG_DETECTION is 0, which turns the way to /dev/dxg off.");
-  finding.cause =
-      "Every ROCm runtime that loads librocdxg takes 0 as \"do not look for the GPU of Windows\". The roc4wsl "
-      "runtime does not ask for the variable, but nothing needs a 0 either.";
-  if (copy.reach != Reach::linked_in)
-    finding.cause = "The runtime takes 0 as \"do not look for the GPU of Windows\", in every release.";
-  const bool wants_one = copy.reach == Reach::opt_in || copy.reach == Reach::bridge_of_unknown_age;
-  finding.remedies = {
-      {"Remove the line that sets it to 0 (the evidence names it where it is known), then in this shell:",
-       {"unset HSA_ENABLE_DXG_DETECTION"},
-       {}}};
-  if (wants_one) finding.remedies.push_back(export_in_profile(facts));
+  const std::string observed = "HSA_ENABLE_DXG_DETECTION is 0, which turns the way to /dev/dxg off";
+  if (copy.reach == Reach::linked_in) {
+    Finding finding = detection_finding(Status::warn, facts, *copy.hsa, observed + " in every runtime but this one");
+    finding.cause = "The roc4wsl runtime does not ask for the variable; the next ROCm will, and nothing needs a 0.";
+    finding.remedies = remove_variable(facts, detection_variable);
+    return finding;
+  }
+  Finding finding = detection_finding(Status::fail, facts, *copy.hsa, observed);
+  finding.cause = "The runtime takes 0 as \"do not look for the GPU of Windows\", in every release.";
+  finding.remedies = remove_variable(facts, detection_variable);
+  if (copy.reach != Reach::default_on) {
+    finding.remedies.insert(finding.remedies.begin(), export_in_profile(facts));
+    finding.remedies.front().text += " Delete the line that sets it to 0.";
+  }
   return finding;
 }
 
@@ -361,19 +365,17 @@ Finding switched_on(const Facts& facts, const Copy& copy) {
   const Variable* entry = facts.environment.find(detection_variable);
   if (entry == nullptr || !entry->assignments.known()) {
     return detection_finding(Status::info, facts, *copy.hsa,
-                             "HSA_ENABLE_DXG_DETECTION is 1 here; which file sets it is not known.");
+                             "HSA_ENABLE_DXG_DETECTION is 1 here; which file sets it is not known");
   }
-  const bool only_bashrc =
-      !entry->assignments->empty() && std::all_of(entry->assignments->begin(), entry->assignments->end(), is_bashrc);
-  if (!only_bashrc) {
-    return detection_finding(Status::pass, facts, *copy.hsa,
-                             "HSA_ENABLE_DXG_DETECTION is 1, as this runtime needs it.");
+  if (!set_only_interactively(*entry->assignments)) {
+    return detection_finding(Status::pass, facts, *copy.hsa, "HSA_ENABLE_DXG_DETECTION is 1, as this runtime needs it");
   }
+  const std::string& file = entry->assignments->front().file;
   Finding finding = detection_finding(Status::warn, facts, *copy.hsa,
-                                      "HSA_ENABLE_DXG_DETECTION is 1 here, but only ~/.bashrc sets it.");
+                                      "HSA_ENABLE_DXG_DETECTION is 1 here, but only " + file + " sets it");
   finding.cause =
-      "Shells that are not interactive leave ~/.bashrc early: an editor, a service or a cron job will not have "
-      "the variable and will not see the GPU.";
+      "Shells that are not interactive leave that file early: an editor, a service or a cron job will not have the "
+      "variable and will not see the GPU.";
   finding.confidence = Confidence::likely;
   finding.remedies = {export_in_profile(facts)};
   finding.verify = "bash -lc 'echo $HSA_ENABLE_DXG_DETECTION' < /dev/null";
@@ -387,18 +389,18 @@ Finding not_switched_on(const Facts& facts, const Copy& copy, const std::optiona
   const bool version_told = copy.reach == Reach::opt_in;
   Finding finding = version_told ? detection_finding(Status::fail, facts, hsa,
                                                      state + "; ROCm " + *hsa.rocm_version +
-                                                         " uses the GPU of Windows only if it is exactly 1.")
+                                                         " uses the GPU of Windows only if it is exactly 1")
                                  : detection_finding(Status::warn, facts, hsa,
                                                      state + " and the version of " + hsa.path +
-                                                         " is unknown: ROCm 7.1 to 7.12 needs it to be 1.");
+                                                         " is unknown: ROCm 7.1 to 7.12 needs it to be 1");
   finding.cause =
       "ROCm 7.1 to 7.12 looks for /dev/dxg only if asked to; without it the runtime tries /dev/kfd, which does "
       "not exist under WSL. From 7.13 on no variable is needed.";
   finding.confidence = version_told ? Confidence::certain : Confidence::possible;
   const Variable* entry = facts.environment.find(detection_variable);
   if (!value && entry != nullptr && entry->assignments.known() && !entry->assignments->empty()) {
-    finding.cause += std::all_of(entry->assignments->begin(), entry->assignments->end(), is_bashrc)
-                         ? " ~/.bashrc sets it, but shells that are not interactive leave that file early."
+    finding.cause += set_only_interactively(*entry->assignments)
+                         ? " The file that sets it is left early by shells that are not interactive."
                          : " A start-up file sets it, but this process did not get it: log in again.";
   }
   finding.remedies = {export_in_profile(facts)};
@@ -409,10 +411,10 @@ Finding detection_for(const Facts& facts, const Copy& copy, const std::optional<
   if (value == "0") return switched_off(facts, copy);
   switch (copy.reach) {
     case Reach::linked_in:
-      return detection_finding(Status::pass, facts, *copy.hsa, "The roc4wsl runtime needs no variable.");
+      return detection_finding(Status::pass, facts, *copy.hsa, "the roc4wsl runtime needs no variable");
     case Reach::default_on:
       return detection_finding(Status::pass, facts, *copy.hsa,
-                               release(*copy.hsa) + " looks for /dev/dxg without being asked.");
+                               release(*copy.hsa) + " looks for /dev/dxg without being asked");
     default:
       return value == "1" ? switched_on(facts, copy) : not_switched_on(facts, copy, value);
   }
@@ -450,7 +452,7 @@ Remedy install_rocdxg() {
 Finding no_bridge(const std::vector<Copy>& copies) {
   const auto users = paths_of(copies, loads_bridge);
   Finding finding =
-      fail("librocdxg.so was not found anywhere, and " + users.front() + " cannot reach the GPU without it.");
+      fail("librocdxg.so was not found anywhere, and " + users.front() + " cannot reach the GPU without it");
   for (const std::string& path : users) finding.evidence.push_back({path, "loads librocdxg.so"});
   finding.cause =
       "The bridge between ROCm and Windows is not installed. ROCm does not fall back to anything else: it stops "
@@ -474,7 +476,7 @@ Search search(const HsaCopy& hsa, const RocdxgCopy& bridge) {
 }
 
 Finding bridge_not_findable(const HsaCopy& hsa, const std::vector<RocdxgCopy>& bridges) {
-  Finding finding = warn(bridges.front().path + " is there, but " + hsa.path + " does not find it by name.");
+  Finding finding = warn(bridges.front().path + " is there, but " + hsa.path + " does not find it by name");
   for (const RocdxgCopy& bridge : bridges) {
     finding.evidence.push_back({bridge.path, "not in the loader's cache, not on LD_LIBRARY_PATH"});
   }
@@ -494,7 +496,7 @@ Finding bridge_not_findable(const HsaCopy& hsa, const std::vector<RocdxgCopy>& b
 }
 
 Finding bridge_is_no_thunk(const RocdxgCopy& bridge) {
-  Finding finding = warn(bridge.path + " does not export hsaKmtOpenKFD, the first function that ROCm calls in it.");
+  Finding finding = warn(bridge.path + " does not export hsaKmtOpenKFD, the first function that ROCm calls in it");
   finding.evidence = {{bridge.path, "no hsaKmtOpenKFD"}};
   finding.cause = "The file is damaged or is another library of that name.";
   finding.confidence = Confidence::likely;
@@ -545,8 +547,8 @@ std::vector<Finding> rocdxg(const CheckInput& input) {
     verdict.evidence.push_back({bridges[i].path, "the loader can find it"});
   }
   if (undecided) return {*undecided};
-  verdict.observed = "The runtime finds its bridge to Windows: " + first_used +
-                     (verdict.evidence.size() > 1 ? " (and others; the first on the loader's way wins)." : ".");
+  verdict.observed = "the runtime finds its bridge to Windows: " + first_used +
+                     (verdict.evidence.size() > 1 ? " (and others; the first on the loader's way wins)" : "");
   return {verdict};
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("a healthy bare-metal machine neither fails nor warns in topic gpu") {
   CHECK(identity.status == Status::info);
   CHECK(identity.observed ==
         "AMD Radeon RX 9070 XT: gfx1201 by the kernel driver (KFD), discrete, 15.9 GiB video memory, 64 compute units, "
-        "HIP device 0.");
+        "HIP device 0");
 }
 
 TEST_CASE("no AMD GPU: the cause depends on what else is there") {
@@ -92,7 +92,7 @@ TEST_CASE("many GPUs are named in short") {
   for (int i = 0; i < 7; ++i) facts.gpus.amd.value().push_back(rx_9070_xt());
   const Finding finding = verdict("gpu.present", facts);
   CHECK(contains(finding.observed, "8 AMD GPUs: "));
-  CHECK(contains(finding.observed, " and 4 more."));
+  CHECK(contains(finding.observed, " and 4 more"));
 }
 
 TEST_CASE("an unknown target warns and names the ids; a target without a table row is told") {

@@ -32,7 +32,7 @@ void set_assignments(Facts& facts, std::string_view name, std::vector<Assignment
 /// The same for a check that gives one finding.
 [[nodiscard]] Finding verdict(std::string_view id, const Facts& facts);
 
-/// Runs every check of topics gpu and wsl by itself, with each known fact blanked in turn, and returns
+/// Runs the checks of topics gpu and wsl with their prerequisites, with each known fact blanked in turn, and returns
 /// "id [subject] <- fact" for each verdict that only turned into a pass because a fact went away.
 [[nodiscard]] std::vector<std::string> passes_by_ignorance(const Facts& facts);
 
