@@ -59,7 +59,7 @@ std::optional<Remedy> choose_discrete(const std::vector<Gpu>& gpus, const std::v
     const Gpu& gpu = gpus[order[i]];
     if (!gpu.kind.is(GpuKind::discrete)) continue;
     const std::string uuid = gpu.uuid.value_or("");
-    return Remedy{"Or choose " + gpu_label(gpu) + ":",
+    return Remedy{"Choose " + gpu_label(gpu) + ":",
                   {"export ROCR_VISIBLE_DEVICES=" + (uuid.empty() ? std::to_string(i) : uuid)},
                   {}};
   }
@@ -97,16 +97,16 @@ std::vector<Finding> check_visible_devices(const CheckInput& input) {
       finding.cause = "Without a mask the order is " + listing(gpus, seen.unmasked) + ".";
     }
   }
+  std::vector<const Variable*> masks;
   for (const MaskEffect& mask : seen.masks) {
     const Variable& variable = *facts.environment.find(mask.variable);
     const auto evidence = variable_evidence(variable);
     finding.evidence.insert(finding.evidence.end(), evidence.begin(), evidence.end());
-    if (finding.status == Status::pass) continue;
-    const auto remedies = unset_remedies(variable);
-    finding.remedies.insert(finding.remedies.end(), remedies.begin(), remedies.end());
+    masks.push_back(&variable);
   }
   finding.evidence.push_back({"ROCr programs see", listing(gpus, seen.runtime)});
   if (finding.status == Status::pass) return {finding};
+  finding.remedies = {unset_remedy(masks)};
   if (seen.unmasked.size() > 1) {
     if (auto choice = choose_discrete(gpus, seen.unmasked)) finding.remedies.push_back(*choice);
   }

@@ -116,9 +116,9 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
          {Need::windows, Need::wsl_restart}});
   } else if (in_container(input.facts)) {
     finding.remedies.push_back(
-        {"Or give the container more memory (`docker run --memory=16g ...`).", {}, {Need::container_restart}});
+        {"Give the container more memory (`docker run --memory=16g ...`).", {}, {Need::container_restart}});
   } else {
-    finding.remedies.push_back({"Or add swap:",
+    finding.remedies.push_back({"Add swap:",
                                 {"sudo fallocate -l 8G /swapfile && sudo chmod 600 /swapfile",
                                  "sudo mkswap /swapfile && sudo swapon /swapfile"},
                                 {Need::sudo}});
