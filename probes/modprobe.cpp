@@ -43,14 +43,6 @@ constexpr auto gpu_arguments = std::to_array<std::string_view>({
     "firmware_class.path=",
 });
 
-bool bears_on_gpus(std::string_view argument) {
-  for (const std::string_view known : gpu_arguments) {
-    const bool open_ended = known.ends_with('=') || known.ends_with('.');
-    if (open_ended ? argument.starts_with(known) : argument.substr(0, argument.find('=')) == known) return true;
-  }
-  return false;
-}
-
 /// `modprobe.blacklist=a,amdgpu` (modprobe) and `module_blacklist=a,amdgpu` (the kernel itself).
 bool argument_blacklists(std::string_view argument) {
   for (const std::string_view key : {"modprobe.blacklist=", "module_blacklist="}) {
@@ -105,6 +97,14 @@ void add_from_files(const Host& host, std::vector<Blacklisting>& found, std::opt
 }
 
 }  // namespace
+
+bool bears_on_gpus(std::string_view argument) {
+  for (const std::string_view known : gpu_arguments) {
+    const bool open_ended = known.ends_with('=') || known.ends_with('.');
+    if (open_ended ? argument.starts_with(known) : argument.substr(0, argument.find('=')) == known) return true;
+  }
+  return false;
+}
 
 std::vector<Blacklisting> blacklist_lines(std::string_view text, const std::string& file) {
   std::vector<Blacklisting> found;

@@ -313,7 +313,7 @@ Finding rocm_for_gpu(const Gpu& gpu, const GfxTarget& target, const RocmRoot& ro
     if (!absent_in && !official) {
       return info("it is not established which ROCm release was the first for " + target.name, std::move(subject));
     }
-    return pass(what + " is new enough for " + target.name, std::move(subject));
+    return pass("ROCm " + *root.version + " is new enough for " + target.name, std::move(subject));
   }
 
   const std::string wanted = official ? "ROCm " + target.rocm_first_official : "a newer ROCm";

@@ -323,8 +323,13 @@ Remedy export_in_profile(const Facts& facts) {
       {Need::new_login}};
 }
 
-bool is_bashrc(const Assignment& assignment) {
-  return contains(assignment.file, "bashrc");
+// These files are left early, or not read at all, by shells that nobody types into.
+bool interactive_only(const Assignment& assignment) {
+  return contains(assignment.file, "bashrc") || contains(assignment.file, "zshrc");
+}
+
+bool set_only_interactively(const std::vector<Assignment>& assignments) {
+  return !assignments.empty() && std::all_of(assignments.begin(), assignments.end(), interactive_only);
 }
 
 Finding detection_finding(Status status, const Facts& facts, const HsaCopy& hsa, std::string observed) {
@@ -338,15 +343,17 @@ Finding detection_finding(Status status, const Facts& facts, const HsaCopy& hsa,
 }
 
 Finding switched_off(const Facts& facts, const Copy& copy) {
-  Finding finding = detection_finding(copy.reach == Reach::linked_in ? Status::warn : Status::fail, facts, *copy.hsa,
-                                      "HSA_ENABLE_DXG_DETECTION is 0, which turns the way to /dev/dxg off");
-  finding.cause =
-      "Every ROCm runtime that loads librocdxg takes 0 as \"do not look for the GPU of Windows\". The roc4wsl "
-      "runtime does not ask for the variable, but nothing needs a 0 either.";
-  if (copy.reach != Reach::linked_in)
-    finding.cause = "The runtime takes 0 as \"do not look for the GPU of Windows\", in every release.";
+  const std::string observed = "HSA_ENABLE_DXG_DETECTION is 0, which turns the way to /dev/dxg off";
+  if (copy.reach == Reach::linked_in) {
+    Finding finding = detection_finding(Status::warn, facts, *copy.hsa, observed + " in every runtime but this one");
+    finding.cause = "The roc4wsl runtime does not ask for the variable; the next ROCm will, and nothing needs a 0.";
+    finding.remedies = remove_variable(facts, detection_variable);
+    return finding;
+  }
+  Finding finding = detection_finding(Status::fail, facts, *copy.hsa, observed);
+  finding.cause = "The runtime takes 0 as \"do not look for the GPU of Windows\", in every release.";
   finding.remedies = remove_variable(facts, detection_variable);
-  if (copy.reach == Reach::opt_in || copy.reach == Reach::bridge_of_unknown_age) {
+  if (copy.reach != Reach::default_on) {
     finding.remedies.insert(finding.remedies.begin(), export_in_profile(facts));
     finding.remedies.front().text += " Delete the line that sets it to 0.";
   }
@@ -360,16 +367,15 @@ Finding switched_on(const Facts& facts, const Copy& copy) {
     return detection_finding(Status::info, facts, *copy.hsa,
                              "HSA_ENABLE_DXG_DETECTION is 1 here; which file sets it is not known");
   }
-  const bool only_bashrc =
-      !entry->assignments->empty() && std::all_of(entry->assignments->begin(), entry->assignments->end(), is_bashrc);
-  if (!only_bashrc) {
+  if (!set_only_interactively(*entry->assignments)) {
     return detection_finding(Status::pass, facts, *copy.hsa, "HSA_ENABLE_DXG_DETECTION is 1, as this runtime needs it");
   }
+  const std::string& file = entry->assignments->front().file;
   Finding finding = detection_finding(Status::warn, facts, *copy.hsa,
-                                      "HSA_ENABLE_DXG_DETECTION is 1 here, but only ~/.bashrc sets it");
+                                      "HSA_ENABLE_DXG_DETECTION is 1 here, but only " + file + " sets it");
   finding.cause =
-      "Shells that are not interactive leave ~/.bashrc early: an editor, a service or a cron job will not have "
-      "the variable and will not see the GPU.";
+      "Shells that are not interactive leave that file early: an editor, a service or a cron job will not have the "
+      "variable and will not see the GPU.";
   finding.confidence = Confidence::likely;
   finding.remedies = {export_in_profile(facts)};
   finding.verify = "bash -lc 'echo $HSA_ENABLE_DXG_DETECTION' < /dev/null";
@@ -393,8 +399,8 @@ Finding not_switched_on(const Facts& facts, const Copy& copy, const std::optiona
   finding.confidence = version_told ? Confidence::certain : Confidence::possible;
   const Variable* entry = facts.environment.find(detection_variable);
   if (!value && entry != nullptr && entry->assignments.known() && !entry->assignments->empty()) {
-    finding.cause += std::all_of(entry->assignments->begin(), entry->assignments->end(), is_bashrc)
-                         ? " ~/.bashrc sets it, but shells that are not interactive leave that file early."
+    finding.cause += set_only_interactively(*entry->assignments)
+                         ? " The file that sets it is left early by shells that are not interactive."
                          : " A start-up file sets it, but this process did not get it: log in again.";
   }
   finding.remedies = {export_in_profile(facts)};

@@ -52,6 +52,14 @@ std::optional<Error> tree_problem(const Capture& capture) {
   return std::nullopt;
 }
 
+Error with_usual_text(const Error& error, const std::string& subject) {
+  return error.text.empty() ? system_error(error.number, subject) : error;
+}
+
+Error without_usual_text(const Error& error, const std::string& subject) {
+  return error.number != 0 && error == system_error(error.number, subject) ? Error{error.number, {}} : error;
+}
+
 std::string parent_path(const std::string& path) {
   if (path.size() <= 1) return {};
   const std::size_t slash = path.rfind('/');

@@ -53,7 +53,7 @@ struct Capture {
   ProcessIdentity process = default_process();
   std::int64_t now = 0;  ///< seconds since 1970 UTC
   std::map<std::string, std::string> environment;
-  std::map<std::string, CapturedPath> paths;  ///< by absolute path; folders above them are implied
+  std::map<std::string, CapturedPath> paths;    ///< by absolute path; folders above them are implied
   std::map<std::string, Result<ElfFacts>> elf;  ///< by absolute path, which exists then as a regular file
   std::map<std::string, Result<std::uint64_t>> filesystem_sizes;
   Captured<std::vector<Mount>> mounts;
@@ -79,7 +79,13 @@ inline constexpr const char* drm_devices = "libdrm_amdgpu";
 /// nullopt when it can.
 [[nodiscard]] std::optional<Error> tree_problem(const Capture& capture);
 
-/// Nothing before the last slash is left out: "/dev/kfd" gives "/dev", "/dev" gives "/", "/" gives "".
+/// The error itself, or the usual text of its errno for `subject` when it has none.
+[[nodiscard]] Error with_usual_text(const Error& error, const std::string& subject);
+
+/// The inverse: without its text when that is the usual one.
+[[nodiscard]] Error without_usual_text(const Error& error, const std::string& subject);
+
+/// The folder of an absolute path: "/dev/kfd" gives "/dev", "/dev" gives "/", "/" gives "".
 [[nodiscard]] std::string parent_path(const std::string& path);
 
 /// Absolute, without empty, "." or ".." parts and without a slash at the end (except "/" itself), at most 4096 bytes.

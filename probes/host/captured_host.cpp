@@ -1,7 +1,7 @@
 // A file system made of a map. Only the paths that something was recorded about are in the map; the folders above them
-// are implied, and a lookup walks from "/" part by part as path_resolution(7) describes, because a symlink may stand
-// anywhere on the way (/sys/class/drm/card0 is one). Every question starts with that walk; what is asked of the file
-// at its end is then read from the entry, or computed from it where the entry does not say.
+// are implied. Every question walks to its path first, because a symlink may stand anywhere on the way
+// (/sys/class/drm/card0 is one); what is asked of the file at the end is then read from the entry, or computed from it
+// where the entry does not say.
 
 #include "probes/host/captured_host.hpp"
 
@@ -10,21 +10,15 @@
 #include <set>
 #include <utility>
 
-#include "probes/base/text.hpp"
+#include "probes/host/path_walk.hpp"
 
 namespace sage {
 namespace {
 
-constexpr int most_links = 40;  // MAXSYMLINKS of Linux
-
-Error told(const Error& error, const std::string& subject) {
-  return error.text.empty() ? system_error(error.number, subject) : error;
-}
-
 template <class T>
 Result<T> replay(const Captured<T>& captured, const std::string& subject) {
   if (!captured) return system_error(ENOENT, subject);
-  if (!captured->ok()) return told(captured->error(), subject);
+  if (!captured->ok()) return with_usual_text(captured->error(), subject);
   return *captured;
 }
 
@@ -47,15 +41,16 @@ class CapturedHost : public Host {
   }
 
   Result<std::string> read_file(const std::string& path, std::size_t cap) const override {
-    const Result<const CapturedPath*> file = readable_file(path);
+    const Result<const CapturedPath*> file = file_with_contents(path);
     if (!file) return file.error();
     const std::string& contents = *(*file)->contents;
-    if ((*file)->only_end || contents.size() > cap) return system_error(EFBIG, path);
+    if ((*file)->only_end) return with_usual_text((*file)->read_error.value_or(Error{EFBIG, {}}), path);
+    if (contents.size() > cap) return system_error(EFBIG, path);
     return contents;
   }
 
   Result<std::string> read_file_end(const std::string& path, std::size_t count) const override {
-    const Result<const CapturedPath*> file = readable_file(path);
+    const Result<const CapturedPath*> file = file_with_contents(path);
     if (!file) return file.error();
     const std::string& contents = *(*file)->contents;
     return contents.substr(contents.size() - std::min(count, contents.size()));
@@ -64,7 +59,7 @@ class CapturedHost : public Host {
   Result<std::vector<std::string>> list_folder(const std::string& path) const override {
     const Result<Place> place = resolve(path, Links::follow);
     if (!place) return place.error();
-    if (place->entry != nullptr && place->entry->list_error) return told(*place->entry->list_error, path);
+    if (place->entry != nullptr && place->entry->list_error) return with_usual_text(*place->entry->list_error, path);
     if (place->type != FileType::directory) return system_error(ENOTDIR, path);
     const std::set<std::string>& names = folders_.at(place->path);
     return std::vector<std::string>(names.begin(), names.end());
@@ -107,7 +102,7 @@ class CapturedHost : public Host {
   Result<std::uint64_t> filesystem_size(const std::string& path) const override {
     const auto size = capture_.filesystem_sizes.find(path);
     if (size == capture_.filesystem_sizes.end()) return system_error(ENOENT, path);
-    if (!size->second.ok()) return told(size->second.error(), path);
+    if (!size->second.ok()) return with_usual_text(size->second.error(), path);
     return size->second;
   }
 
@@ -143,20 +138,22 @@ class CapturedHost : public Host {
     if (!place) return place.error();
     const auto found = capture_.elf.find(place->path);
     if (found == capture_.elf.end()) {
-      if (place->entry != nullptr && place->entry->read_error) return told(*place->entry->read_error, path);
+      if (place->entry != nullptr && place->entry->read_error) return with_usual_text(*place->entry->read_error, path);
       return system_error(place->type == FileType::directory ? EISDIR : ENOEXEC, path);
     }
-    if (!found->second.ok()) return told(found->second.error(), path);
+    if (!found->second.ok()) return with_usual_text(found->second.error(), path);
     ElfFacts facts = *found->second;
     facts.symbols = answers(query.symbols, facts.symbols);
     facts.strings = answers(query.strings, facts.strings);
     return facts;
   }
 
-  Result<ProgramOutput> run_program(const std::vector<std::string>& arguments, std::chrono::milliseconds) const override {
+  Result<ProgramOutput> run_program(const std::vector<std::string>& arguments,
+                                    std::chrono::milliseconds) const override {
     for (const CapturedProgram& program : capture_.programs) {
       if (program.arguments != arguments) continue;
-      if (!program.result.ok()) return told(program.result.error(), arguments.empty() ? "program" : arguments.front());
+      if (!program.result.ok())
+        return with_usual_text(program.result.error(), arguments.empty() ? "program" : arguments.front());
       return program.result;
     }
     return system_error(ENOENT, arguments.empty() ? "program" : arguments.front());
@@ -184,56 +181,28 @@ class CapturedHost : public Host {
     return std::nullopt;
   }
 
-  /// Walks `asked` from "/"; errors name the path that was asked for.
+  /// Errors name the path that was asked for.
   [[nodiscard]] Result<Place> resolve(const std::string& asked, Links last) const {
-    if (asked.empty()) return system_error(ENOENT, asked);
-    const std::string absolute = asked.starts_with('/') ? asked : capture_.process.working_folder + "/" + asked;
-    std::vector<std::string> rest = parts_of(absolute);  // the next part is at the back
-    const bool wants_folder = absolute.ends_with('/');
-    Place here = *place_at("/");
-    int links = 0;
-    while (!rest.empty()) {
-      if (here.type != FileType::directory) return system_error(ENOTDIR, asked);
-      const std::string part = std::move(rest.back());
-      rest.pop_back();
-      if (part == "..") {
-        if (here.path != "/") here = *place_at(parent_path(here.path));
-        continue;
-      }
-      const std::optional<Place> next = place_at(here.path == "/" ? "/" + part : here.path + "/" + part);
-      if (!next) return system_error(ENOENT, asked);
-      if (next->entry != nullptr && next->entry->status_error) return told(*next->entry->status_error, asked);
-      const bool follow = !rest.empty() || last == Links::follow || wants_folder;
-      if (next->type != FileType::symlink || !follow) {
-        here = *next;
-        continue;
-      }
-      if (++links > most_links) return system_error(ELOOP, asked);
-      const std::string& target = next->entry->target;
-      if (target.empty()) return system_error(ENOENT, asked);
-      if (target.starts_with('/')) here = *place_at("/");
-      std::vector<std::string> inserted = parts_of(target);
-      rest.insert(rest.end(), std::make_move_iterator(inserted.begin()), std::make_move_iterator(inserted.end()));
-    }
-    if (wants_folder && here.type != FileType::directory) return system_error(ENOTDIR, asked);
-    return here;
-  }
-
-  /// Last part first; without empty parts and ".".
-  [[nodiscard]] static std::vector<std::string> parts_of(const std::string& path) {
-    std::vector<std::string> parts;
-    for (const std::string_view part : split(path, '/')) {
-      if (!part.empty() && part != ".") parts.emplace_back(part);
-    }
-    std::reverse(parts.begin(), parts.end());
-    return parts;
+    const auto look = [&](const std::string& path) -> Result<PathLook> {
+      const std::optional<Place> place = place_at(path);
+      if (!place) return Error{ENOENT, {}};
+      if (place->entry == nullptr) return PathLook{place->type, {}};
+      if (place->entry->status_error) return *place->entry->status_error;
+      return PathLook{place->type, place->entry->target};
+    };
+    const Result<std::string> path = walk_path(asked, capture_.process.working_folder, last, look);
+    if (!path) return path.error();
+    return *place_at(*path);
   }
 
   /// An entry that has contents.
-  [[nodiscard]] Result<const CapturedPath*> readable_file(const std::string& path) const {
+  [[nodiscard]] Result<const CapturedPath*> file_with_contents(const std::string& path) const {
     const Result<Place> place = resolve(path, Links::follow);
     if (!place) return place.error();
-    if (place->entry != nullptr && place->entry->read_error) return told(*place->entry->read_error, path);
+    const bool only_end_known = place->entry != nullptr && place->entry->only_end;
+    if (place->entry != nullptr && place->entry->read_error && !only_end_known) {
+      return with_usual_text(*place->entry->read_error, path);
+    }
     if (place->type == FileType::directory) return system_error(EISDIR, path);
     if (place->type != FileType::regular) return system_error(EINVAL, path);
     if (place->entry == nullptr || !place->entry->contents) {
@@ -291,6 +260,8 @@ class CapturedHost : public Host {
 
 }  // namespace
 
-std::unique_ptr<Host> make_captured_host(Capture capture) { return std::make_unique<CapturedHost>(std::move(capture)); }
+std::unique_ptr<Host> make_captured_host(Capture capture) {
+  return std::make_unique<CapturedHost>(std::move(capture));
+}
 
 }  // namespace sage

@@ -1,0 +1,302 @@
+// A capture is made to be handed on, so it must not hold more than it needs: a ~/.bashrc may hold a token, /etc/group
+// everybody's name, the kernel's command line a disk's id. Redaction, which replaces the names it knows, can't help
+// with secrets that nobody knows beforehand; so every file needs a rule that says what of it may be kept, and a file
+// without a rule is kept out. Line numbers are evidence, so lines that go leave an empty line behind.
+//
+// A rule is found by the path that was asked for, and ~/.bashrc may be a link to ~/dotfiles/bashrc: each symlink of the
+// capture that a rule's pattern matches passes the rule on to the file it leads to.
+
+#include "probes/host/capture_filters.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <set>
+
+#include "probes/base/text.hpp"
+#include "probes/host/captured_host.hpp"
+#include "probes/kernel_log_filter.hpp"
+#include "probes/modprobe.hpp"
+#include "probes/startup_files.hpp"
+
+namespace sage {
+namespace {
+
+/// What a rule may look at beside the file.
+struct Context {
+  const ProcessIdentity& process;
+  std::set<std::uint32_t> groups;  ///< those of the process and those that own a recorded device node
+};
+
+using Keep = std::string (*)(std::string_view contents, const Context& context);
+
+bool has_any(std::string_view text, const std::vector<std::string_view>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return contains_ignoring_case(text, word); });
+}
+
+template <class Wanted>
+std::string other_lines_emptied(std::string_view contents, Wanted wanted) {
+  std::string kept;
+  for (const std::string_view line : lines(contents)) {
+    if (wanted(line)) kept += line;
+    kept += '\n';
+  }
+  return kept;
+}
+
+// ---- rules
+
+std::string keep_whole(std::string_view contents, const Context&) {
+  return std::string(contents);
+}
+
+/// group(5): name:password:gid:members.
+std::string keep_groups(std::string_view contents, const Context& context) {
+  std::string kept;
+  for (const std::string_view line : lines(contents)) {
+    const std::vector<std::string_view> fields = split(line, ':');
+    if (fields.size() != 4) continue;
+    const std::string name(fields[0]);
+    const auto gid = parse_number(fields[2]);
+    const bool wanted = name == "video" || name == "render" ||
+                        (gid && *gid <= UINT32_MAX && context.groups.contains(static_cast<std::uint32_t>(*gid)));
+    if (!wanted) continue;
+    const std::vector<std::string_view> members = split(fields[3], ',');
+    const bool lists_user = std::find(members.begin(), members.end(), context.process.user) != members.end();
+    kept += name + ":x:" + std::string(fields[2]) + ":" + (lists_user ? context.process.user : "") + "\n";
+  }
+  return kept;
+}
+
+std::string keep_gpu_arguments(std::string_view contents, const Context&) {
+  std::vector<std::string> kept;
+  for (const std::string_view argument : words(contents)) {
+    if (bears_on_gpus(argument)) kept.emplace_back(argument);
+  }
+  return join(kept, " ") + "\n";
+}
+
+/// All processors say the same; some ARM machines add a serial number at the end.
+std::string keep_first_processor(std::string_view contents, const Context&) {
+  return std::string(contents.substr(0, contents.find("\n\n"))) + "\n";
+}
+
+std::string keep_amdgpu_entries(std::string_view contents, const Context&) {
+  std::string kept;
+  for (const std::string_view line : lines(contents)) {
+    const std::string_view path = line.substr(0, line.find(':'));
+    if (contains(path, "/amdgpu.ko")) kept += std::string(line) + "\n";
+  }
+  return kept;
+}
+
+/// linux/module_signature.h.
+std::string keep_signature_mark(std::string_view contents, const Context&) {
+  constexpr std::string_view mark = "~Module signature appended~\n";
+  return std::string(contents.ends_with(mark) ? mark : "");
+}
+
+/// A statement may go on over several lines, joined by backslashes.
+std::string keep_gpu_modules(std::string_view contents, const Context&) {
+  std::string kept;
+  std::string statement;
+  for (const std::string_view line : lines(contents)) {
+    statement += std::string(line) + "\n";
+    if (line.ends_with('\\')) continue;
+    const bool comment = trim(statement).starts_with('#');
+    const bool wanted = !comment && has_any(statement, {"amdgpu", "radeon", "amdkfd"});
+    kept += wanted ? statement
+                   : std::string(static_cast<std::size_t>(std::count(statement.begin(), statement.end(), '\n')), '\n');
+    statement.clear();
+  }
+  return kept + statement;
+}
+
+std::string keep_wsl_settings(std::string_view contents, const Context&) {
+  static constexpr std::array settings = {"enabled", "appendlibpath", "ldconfig",   "gpusupport", "safemode",
+                                          "memory",  "swap",          "processors", "systemd"};
+  return other_lines_emptied(contents, [](std::string_view line) {
+    line = trim(line);
+    if (line.starts_with('[')) return true;
+    const std::string key = to_lower(trim(line.substr(0, line.find('='))));
+    return std::find(settings.begin(), settings.end(), key) != settings.end();
+  });
+}
+
+std::string keep_gpu_options(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) {
+    return has_any(line, {"HSA_AMD", "AMDGPU", "VGEM", "DXGKRNL", "MODULE_SIG", "LOCKDOWN", "IOMMU"});
+  });
+}
+
+/// dpkg's status file: paragraphs that begin with "Package: name".
+std::string keep_gpu_packages(std::string_view contents, const Context&) {
+  std::string kept;
+  bool wanted = false;
+  for (const std::string_view line : lines(contents)) {
+    if (line.starts_with("Package:")) {
+      wanted = has_any(line, {"roc", "hip", "hsa", "amdgpu", "libdrm-amdgpu"});
+      if (wanted && !kept.empty()) kept += "\n";
+    }
+    const bool useful = line.starts_with("Package:") || line.starts_with("Status:") || line.starts_with("Version:") ||
+                        line.starts_with("Architecture:");
+    if (wanted && useful) kept += std::string(line) + "\n";
+  }
+  return kept;
+}
+
+struct Rule {
+  const char* pattern;  ///< fnmatch(3), '*' matches slashes too
+  Keep keep;            ///< nullptr: nothing
+};
+
+/// The first match counts. Start-up files have no row here: startup_files() knows them.
+constexpr std::array rules = {
+    Rule{"/proc/cmdline", keep_gpu_arguments},
+    Rule{"/proc/cpuinfo", keep_first_processor},
+    Rule{"/proc/*/environ", nullptr},
+    Rule{"/proc/*/cmdline", nullptr},
+    Rule{"/proc/*", keep_whole},
+    Rule{"/sys/*serial*", nullptr},
+    Rule{"/sys/*uuid*", nullptr},
+    Rule{"/sys/*", keep_whole},
+    Rule{"/etc/group", keep_groups},
+    Rule{"/etc/wsl.conf", keep_wsl_settings},
+    Rule{"*/.wslconfig", keep_wsl_settings},
+    Rule{"/etc/os-release", keep_whole},
+    Rule{"/etc/ld.so.conf*", keep_whole},
+    Rule{"/boot/config-*", keep_gpu_options},
+    Rule{"/run/systemd/container", keep_whole},
+    Rule{"/var/lib/dpkg/status", keep_gpu_packages},
+    Rule{"*/modprobe.d/*", keep_gpu_modules},
+    Rule{"*/modules.dep", keep_amdgpu_entries},
+    Rule{"*/modules.builtin", keep_amdgpu_entries},
+    Rule{"*.ko", keep_signature_mark},
+    Rule{"*/.info/version*", keep_whole},
+    Rule{"*/dids.conf", keep_whole},
+    Rule{"/usr/lib/*", keep_whole},
+    Rule{"/usr/share/*", keep_whole},
+    Rule{"/opt/*", keep_whole},
+};
+
+const Rule* rule_for(const std::string& path) {
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& candidate) {
+    return ::fnmatch(candidate.pattern, path.c_str(), 0) == 0;
+  });
+  return rule == rules.end() ? nullptr : &*rule;
+}
+
+// ---- files
+
+/// Rules by the path of the file itself, for those that are reached by a link or are start-up files.
+struct RulesByPath {
+  std::map<std::string, const Rule*> table;
+  std::map<std::string, StartupSyntax> startup;
+};
+
+RulesByPath rules_behind_links(const Capture& capture) {
+  const std::unique_ptr<Host> host = make_captured_host(capture);
+  RulesByPath found;
+  for (const auto& [path, entry] : capture.paths) {
+    if (entry.type != FileType::symlink) continue;
+    const Rule* const rule = rule_for(path);
+    const Result<std::string> place = host->canonical(path);
+    if (rule != nullptr && place.ok()) found.table.emplace(*place, rule);
+  }
+  std::optional<Error> unlisted;
+  for (const StartupFile& file : startup_files(*host, unlisted)) {
+    if (const Result<std::string> place = host->canonical(file.path); place.ok()) found.startup[*place] = file.syntax;
+  }
+  return found;
+}
+
+void filter_files(Capture& capture, const Context& context) {
+  const RulesByPath behind_links = rules_behind_links(capture);
+  for (auto& [path, entry] : capture.paths) {
+    if (!entry.contents) continue;
+    if (const auto startup = behind_links.startup.find(path); startup != behind_links.startup.end()) {
+      entry.contents = only_looked_for(*entry.contents, startup->second);
+      continue;
+    }
+    const Rule* rule = rule_for(path);
+    if (const auto linked = behind_links.table.find(path); rule == nullptr && linked != behind_links.table.end()) {
+      rule = linked->second;
+    }
+    if (rule != nullptr && rule->keep != nullptr) {
+      entry.contents = rule->keep(*entry.contents, context);
+    } else {
+      entry.contents.reset();
+      entry.only_end = false;
+      entry.read_error = Error{ENODATA, path + ": left out of the capture"};
+    }
+  }
+}
+
+// ---- the rest
+
+/// Names in the home folder tell much and are of no use: what was looked at there has an entry of its own.
+void filter_names(Capture& capture) {
+  const auto home = capture.paths.find(capture.process.home);
+  if (home != capture.paths.end()) home->second.names.clear();
+}
+
+void filter_environment(Capture& capture) {
+  std::erase_if(capture.environment, [](const auto& variable) { return !environment_allowed(variable.first); });
+}
+
+void filter_kernel_log(Capture& capture) {
+  if (!capture.kernel_log || !capture.kernel_log->ok()) return;
+  std::vector<std::string>& messages = **capture.kernel_log;
+  std::erase_if(messages, [](const std::string& line) { return !kernel_log_line_kept(line); });
+  for (std::string& line : messages) line = without_log_stamp(line);
+}
+
+/// A mount point may be named after a person, a customer or a server. Those of the system say nothing, and those that
+/// something was recorded below are needed.
+void filter_mounts(Capture& capture) {
+  if (!capture.mounts || !capture.mounts->ok()) return;
+  static constexpr std::array system_folders = {"/boot", "/dev",     "/etc", "/lib", "/lib64", "/opt",
+                                                "/proc", "/run/WSL", "/sys", "/tmp", "/usr",   "/var/lib/dkms"};
+  const auto below = [](const std::string& path, const std::string& folder) {
+    return path == folder || path.starts_with(folder + "/");
+  };
+  std::erase_if(**capture.mounts, [&](const Mount& mount) {
+    if (mount.point == "/") return false;
+    if (std::any_of(system_folders.begin(), system_folders.end(),
+                    [&](const char* folder) { return below(mount.point, folder); })) {
+      return false;
+    }
+    if (mount.point.starts_with("/mnt/") && mount.point.size() == 6) return false;  // a Windows drive
+    return std::none_of(capture.paths.begin(), capture.paths.end(),
+                        [&](const auto& entry) { return below(entry.first, mount.point); });
+  });
+}
+
+void filter_loader_cache(Capture& capture) {
+  if (!capture.loader_cache || !capture.loader_cache->ok()) return;
+  std::erase_if(**capture.loader_cache, [](const LoaderCacheEntry& entry) {
+    return !has_any(entry.soname, {"hsa", "hip", "roc", "amd", "drm", "dxcore", "d3d12", "libstdc++", "libc.so",
+                                   "libelf", "libnuma", "cuda", "torch"});
+  });
+}
+
+}  // namespace
+
+void filter_capture(Capture& capture) {
+  Context context{capture.process, {capture.process.groups.begin(), capture.process.groups.end()}};
+  context.groups.insert(capture.process.gid);
+  for (const auto& [path, entry] : capture.paths) {
+    if (entry.type == FileType::character_device && entry.gid) context.groups.insert(*entry.gid);
+  }
+  filter_files(capture, context);
+  filter_names(capture);
+  filter_environment(capture);
+  filter_kernel_log(capture);
+  filter_mounts(capture);
+  filter_loader_cache(capture);
+}
+
+}  // namespace sage
