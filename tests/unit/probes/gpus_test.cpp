@@ -232,6 +232,21 @@ TEST_CASE("a GPU of an old kernel takes its target from the PCI table") {
   CHECK(amd_of(gpus)[1].id == amd_of(gpus)[0].id + "/1");
 }
 
+TEST_CASE("nodes of one unique id in one slot are partitions of a card, in other slots they are cards") {
+  MemoryHost host;
+  host.folder("/sys/bus/usb");
+  add_kfd_node(host, 0, kfd_properties({{"location_id", "768"}}), 5);
+  add_kfd_node(host, 1, kfd_properties({{"location_id", "769"}}), 6);
+  add_kfd_node(host, 2, kfd_properties({{"location_id", "1024"}}), 7);
+  add_kfd_node(host, 3, kfd_properties({{"location_id", "771"}, {"unique_id", "5"}}), 8);
+  const Gpus gpus = probe(host);
+  REQUIRE(amd_of(gpus).size() == 4);
+  CHECK(amd_of(gpus)[0].id == "0000:03:00.0");
+  CHECK(amd_of(gpus)[1].id == "0000:03:00.0/1");
+  CHECK(amd_of(gpus)[2].id == "0000:04:00.0");
+  CHECK(amd_of(gpus)[3].id == "0000:03:00.3");
+}
+
 TEST_CASE("functions of a card that PCI lists are GPUs of their own") {
   MemoryHost host;
   add_kfd_node(host, 0, kfd_properties({{"location_id", "768"}}), 5);
