@@ -38,14 +38,29 @@ Remedy remove_kernel_argument(const Distribution& distribution, const std::strin
   return remedy;
 }
 
-Remedy remove_blacklisting(const Distribution& distribution, const Blacklisting& entry) {
-  if (entry.file == command_line) return remove_kernel_argument(distribution, entry.text);
+std::string numbered_file(const Blacklisting& entry) {
+  return entry.line == 0 ? entry.file : entry.file + " line " + std::to_string(entry.line);
+}
+
+// Every line has to go, so all of them are one remedy.
+Remedy remove_blacklisting(const Distribution& distribution, const std::vector<Blacklisting>& entries) {
   Remedy remedy;
-  remedy.text =
-      "Delete line " + std::to_string(entry.line) + " of " + entry.file + ", rebuild the boot image and reboot:";
-  remedy.commands.push_back(edit_command(entry.file, entry.line));
-  const std::string rebuild = command_for(package_family(distribution), rebuild_boot_image);
-  if (!rebuild.empty()) remedy.commands.push_back(rebuild);
+  std::vector<std::string> files;
+  for (const Blacklisting& entry : entries) {
+    if (entry.file == command_line) {
+      const Remedy argument = remove_kernel_argument(distribution, entry.text);
+      remedy.text += argument.text + " ";
+      remedy.commands.insert(remedy.commands.end(), argument.commands.begin(), argument.commands.end());
+    } else {
+      files.push_back(numbered_file(entry));
+      remedy.commands.push_back(edit_command(entry.file, entry.line));
+    }
+  }
+  if (!files.empty()) {
+    remedy.text += "Delete " + join(files, " and ") + ", rebuild the boot image and reboot:";
+    const std::string rebuild = command_for(package_family(distribution), rebuild_boot_image);
+    if (!rebuild.empty()) remedy.commands.push_back(rebuild);
+  }
   remedy.needs = {Need::sudo, Need::reboot};
   return remedy;
 }
@@ -71,10 +86,9 @@ std::vector<Finding> check_blacklisted(const CheckInput& input) {
                       : "A blacklisted driver is not loaded when the kernel finds its hardware.";
   finding.confidence = *driver.loaded ? Confidence::possible : Confidence::likely;
   for (const Blacklisting& entry : entries) {
-    const std::string line = entry.line == 0 ? "" : " line " + std::to_string(entry.line);
-    finding.evidence.push_back({entry.file + line, entry.text});
-    finding.remedies.push_back(remove_blacklisting(input.facts.platform.distribution, entry));
+    finding.evidence.push_back({numbered_file(entry), entry.text});
   }
+  finding.remedies = {remove_blacklisting(input.facts.platform.distribution, entries)};
   finding.evidence.push_back({"/sys/module/amdgpu", *driver.loaded ? "present" : "absent"});
   finding.verify = "lsmod | grep '^amdgpu'";
   return {finding};
@@ -109,16 +123,19 @@ std::vector<Remedy> signing_remedies(const Facts& facts) {
   enrol.text =
       "Let the firmware trust the key that DKMS signs with: choose a password, reboot, and in the blue screen "
       "take \"Enroll MOK\" and give that password. Then build the module again, now signed:";
-  enrol.commands = {"sudo mokutil --import " + key, "sudo dkms autoinstall --force"};
+  // Ubuntu makes its key only when asked; the command leaves one that exists alone.
+  if (ubuntu) enrol.commands.emplace_back("sudo update-secureboot-policy --new-key");
+  enrol.commands.push_back("sudo mokutil --import " + key);
+  enrol.commands.emplace_back("sudo dkms autoinstall --force");
   enrol.needs = {Need::sudo, Need::reboot};
   Remedy in_tree;
-  in_tree.text = "Or drop the DKMS driver: the kernel's own amdgpu is signed and serves most GPUs:";
+  in_tree.text = "Drop the DKMS driver: the kernel's own amdgpu is signed and serves most GPUs:";
   const std::string command =
       command_for(package_family(facts.platform.distribution),
                   {"sudo apt remove amdgpu-dkms", "sudo dnf remove amdgpu-dkms", "", "sudo zypper remove amdgpu-dkms"});
   if (!command.empty()) in_tree.commands = {command};
   in_tree.needs = {Need::sudo, Need::reboot};
-  return {enrol, in_tree, {"Or turn Secure Boot off in the firmware setup.", {}, {Need::reboot}}};
+  return {enrol, in_tree, {"Turn Secure Boot off in the firmware setup.", {}, {Need::reboot}}};
 }
 
 std::vector<Finding> check_secure_boot(const CheckInput& input) {

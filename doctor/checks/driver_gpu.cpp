@@ -222,7 +222,7 @@ void explain_missing_node(const CheckInput& input, const Gpu& gpu, Finding& find
     finding.confidence = Confidence::likely;
     finding.evidence = log_evidence(atomics);
     finding.remedies = firmware_remedies(facts);
-    finding.remedies.push_back({"Or move the GPU to a slot wired to the CPU, where PCIe atomics work.", {}, {}});
+    finding.remedies.push_back({"Move the GPU to a slot wired to the CPU, where PCIe atomics work.", {}, {}});
     return;
   }
   const auto unsupported = log_lines(

@@ -89,7 +89,7 @@ Finding judge_format(const CheckInput& input, const Variable& variable) {
       fail(variable.name + "=\"" + value + "\" is not a version, so no ROCm program starts", variable.name);
   finding.evidence = variable_evidence(variable);
   finding.cause = "The runtime takes three decimal numbers with dots and nothing else, such as 10.3.0.";
-  finding.remedies = unset_remedies(variable);
+  finding.remedies = {unset_remedy({&variable})};
   const std::string version = intended_version(value, input.tables);
   const Gpu* served = version.empty() || uses_dxg(*input.facts.platform.kind) ? nullptr : gpu_served_by(input, version);
   if (served != nullptr) {
@@ -125,14 +125,14 @@ Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& var
       variable.name + "=" + value + " presents " + gpu_label(gpu) + " (" + real + ") as " + claimed;
   if (claimed == real) {
     Finding finding = info(variable.name + "=" + value + " says what " + gpu_label(gpu) + " is anyway: not needed");
-    finding.remedies = unset_remedies(variable);
+    finding.remedies = {unset_remedy({&variable})};
     return finding;
   }
   const OverrideRule* rule = input.tables.override_rule(real, value);
   if (rule != nullptr && rule->verdict == OverrideClass::safe) {
     Finding finding = info(claim + "; that is sound, but not needed by software with code for " + real);
     finding.evidence = {{"override table", rule->note}};
-    finding.remedies = unset_remedies(variable);
+    finding.remedies = {unset_remedy({&variable})};
     return finding;
   }
 
@@ -158,8 +158,8 @@ Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& var
         "Code made for " + claimed + " may ask for more registers than " + real + " has, or use what it lacks.";
     finding.confidence = Confidence::possible;
   }
-  finding.remedies = unset_remedies(variable);
-  finding.remedies.push_back({"Then install software that has code for " + real + ".", {}, {}});
+  finding.remedies = {unset_remedy({&variable})};
+  finding.remedies.front().text.insert(0, "Use software that has code for " + real + " instead. ");
   finding.verify = "env | grep " + std::string(global_name) + "    # nothing";
   return finding;
 }
@@ -179,7 +179,7 @@ Finding judge_gpu(const CheckInput& input, const Gpu& gpu) {
     finding.cause =
         "On WSL the Windows driver decides which GPUs work (facts from AMD); the variable can only confuse.";
     finding.confidence = Confidence::likely;
-    finding.remedies = unset_remedies(*variable);
+    finding.remedies = {unset_remedy({variable})};
     finding.verify = "env | grep " + std::string(global_name) + "    # nothing";
     return finding;
   }
@@ -203,7 +203,7 @@ std::vector<Finding> check_override_empty(const CheckInput& input) {
         "Up to ROCm 7.2 the runtime takes an empty value for a wrong version: every ROCm program stops with "
         "HSA_STATUS_ERROR_OUT_OF_RESOURCES.";
     if (harmless) finding.confidence = Confidence::possible;
-    finding.remedies = unset_remedies(*variable);
+    finding.remedies = {unset_remedy({variable})};
     finding.verify = "env | grep " + std::string(global_name) + "    # nothing";
     findings.push_back(std::move(finding));
   }

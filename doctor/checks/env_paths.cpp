@@ -90,10 +90,10 @@ Finding judge_root(const Facts& facts, const Variable& variable) {
   finding.evidence = variable_evidence(variable);
   finding.cause = cause;
   finding.confidence = Confidence::likely;
-  finding.remedies = unset_remedies(variable);
+  finding.remedies = {unset_remedy({&variable})};
   if (const RocmRoot* root = first_root(facts)) {
     finding.remedies.push_back(
-        {"Or point it at the ROCm that is installed:", {"export " + variable.name + "=" + shell_word(root->path)}, {}});
+        {"Point it at the ROCm that is installed:", {"export " + variable.name + "=" + shell_word(root->path)}, {}});
   }
   finding.verify = "ls -d \"$" + variable.name + "\"";
   return finding;
@@ -145,10 +145,10 @@ bool hip_library(std::string_view path) {
 Finding list_finding(const Variable& variable, const std::vector<std::string>& problems, std::string cause) {
   Finding finding = warn(variable.name + ": " + problems.front());
   finding.evidence = variable_evidence(variable);
-  for (const std::string& problem : problems) finding.evidence.push_back({variable.name, problem});
+  for (std::size_t i = 1; i < problems.size(); ++i) finding.evidence.push_back({variable.name, problems[i]});
   finding.cause = std::move(cause);
   finding.confidence = Confidence::likely;
-  finding.remedies = unset_remedies(variable);
+  finding.remedies = {unset_remedy({&variable})};
   finding.verify = "echo \"[$" + variable.name + "]\"";
   return finding;
 }
@@ -218,8 +218,10 @@ std::vector<Finding> check_preload(const CheckInput& input) {
 
   std::vector<std::string> problems;
   std::optional<Finding> unknown;
+  bool of_rocm = false;
   for (const std::string_view library : libraries) {
     if (hip_library(library)) {
+      of_rocm = true;
       problems.push_back(std::string(library) + " belongs to ROCm and must not be preloaded");
     } else if (contains(library, "/")) {
       const PathVerdict verdict = judge_path(facts, variable.name, library);
@@ -228,10 +230,10 @@ std::vector<Finding> check_preload(const CheckInput& input) {
     }
   }
   if (problems.empty()) return {unknown ? *unknown : pass("LD_PRELOAD holds nothing of ROCm: " + **variable.value)};
-  return {
-      list_finding(variable, problems,
-                   "A preloaded ROCm library stands beside the copy that PyTorch brings: two runtimes in one process. "
-                   "A missing one makes the loader print an error before every program.")};
+  return {list_finding(variable, problems,
+                       of_rocm ? "A preloaded ROCm library stands beside the copy that PyTorch brings: two runtimes in "
+                                 "one process."
+                               : "The loader prints an error about it before every program.")};
 }
 
 }  // namespace sage

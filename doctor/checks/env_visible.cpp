@@ -23,6 +23,10 @@ bool slipped(const MaskEffect& mask) {
   return mask.cut_at && *mask.cut_at != "-1";
 }
 
+bool starts_with_no_gpu(const MaskEffect& mask) {
+  return mask.cut_at && *mask.cut_at == "-1";
+}
+
 bool repeats(const MaskEffect& mask, const std::string& word) {
   const auto parts = split(mask.value, ',');
   return std::count_if(parts.begin(), parts.end(), [&](std::string_view part) { return trim(part) == word; }) > 1;
@@ -43,7 +47,9 @@ void explain_nothing_visible(const Visibility& seen, Finding& finding) {
     finding.cause = last.variable + " counts in what ROCR_VISIBLE_DEVICES has left, which is " +
                     counted(last.before, "GPU") + ", numbered from 0.";
   } else {
-    finding.cause = "The list names none of the " + counted(last.before, "GPU") + " that exist.";
+    finding.cause = starts_with_no_gpu(last) ? "\"-1\" at the start of the list means \"no GPU\"."
+                                             : "It names no GPU that exists; what it can choose from is " +
+                                                   counted(last.before, "GPU") + ", numbered from 0.";
   }
 }
 
@@ -59,7 +65,7 @@ std::optional<Remedy> choose_discrete(const std::vector<Gpu>& gpus, const std::v
     const Gpu& gpu = gpus[order[i]];
     if (!gpu.kind.is(GpuKind::discrete)) continue;
     const std::string uuid = gpu.uuid.value_or("");
-    return Remedy{"Or choose " + gpu_label(gpu) + ":",
+    return Remedy{"Choose " + gpu_label(gpu) + ":",
                   {"export ROCR_VISIBLE_DEVICES=" + (uuid.empty() ? std::to_string(i) : uuid)},
                   {}};
   }
@@ -97,16 +103,16 @@ std::vector<Finding> check_visible_devices(const CheckInput& input) {
       finding.cause = "Without a mask the order is " + listing(gpus, seen.unmasked) + ".";
     }
   }
+  std::vector<const Variable*> masks;
   for (const MaskEffect& mask : seen.masks) {
     const Variable& variable = *facts.environment.find(mask.variable);
     const auto evidence = variable_evidence(variable);
     finding.evidence.insert(finding.evidence.end(), evidence.begin(), evidence.end());
-    if (finding.status == Status::pass) continue;
-    const auto remedies = unset_remedies(variable);
-    finding.remedies.insert(finding.remedies.end(), remedies.begin(), remedies.end());
+    masks.push_back(&variable);
   }
   finding.evidence.push_back({"ROCr programs see", listing(gpus, seen.runtime)});
   if (finding.status == Status::pass) return {finding};
+  finding.remedies = {unset_remedy(masks)};
   if (seen.unmasked.size() > 1) {
     if (auto choice = choose_discrete(gpus, seen.unmasked)) finding.remedies.push_back(*choice);
   }

@@ -22,7 +22,7 @@ std::vector<Finding> check_hip_platform(const CheckInput& input) {
   finding.evidence = variable_evidence(variable);
   finding.cause = "With `nvidia` hipcc calls nvcc; older names such as `hcc` are no longer known.";
   finding.confidence = Confidence::likely;
-  finding.remedies = unset_remedies(variable);
+  finding.remedies = {unset_remedy({&variable})};
   finding.verify = "hipconfig --platform    # amd";
   return {finding};
 }
@@ -97,9 +97,9 @@ std::vector<Finding> check_rocm_arch(const CheckInput& input) {
                       : "Extensions built with this list have no code for the GPU and fail at run time with "
                         "\"invalid device function\".";
   finding.confidence = missing.empty() ? Confidence::possible : Confidence::certain;
-  finding.remedies = unset_remedies(variable);
+  finding.remedies = {unset_remedy({&variable})};
   if (!missing.empty()) {
-    finding.remedies.push_back({"Or name the GPU's target:", {"export PYTORCH_ROCM_ARCH=" + missing.front()}, {}});
+    finding.remedies.push_back({"Name the GPU's target:", {"export PYTORCH_ROCM_ARCH=" + missing.front()}, {}});
   }
   finding.verify = "echo \"$PYTORCH_ROCM_ARCH\"";
   return {finding};

@@ -104,7 +104,7 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
 
   finding.status = Status::warn;
   finding.observed = human_bytes(limit) + " of memory and " + human_bytes(*platform.swap_total) +
-                     " of swap are little for compiling GPU extensions";
+                     " of swap is little for compiling GPU extensions";
   finding.cause = "One compiler job may take about 3 GiB; the kernel then kills it (\"Killed\", signal 9).";
   finding.confidence = Confidence::likely;
   finding.remedies = {{"Compile one file at a time:", {"export MAX_JOBS=1"}, {}}};
@@ -116,9 +116,9 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
          {Need::windows, Need::wsl_restart}});
   } else if (in_container(input.facts)) {
     finding.remedies.push_back(
-        {"Or give the container more memory (`docker run --memory=16g ...`).", {}, {Need::container_restart}});
+        {"Give the container more memory (`docker run --memory=16g ...`).", {}, {Need::container_restart}});
   } else {
-    finding.remedies.push_back({"Or add swap:",
+    finding.remedies.push_back({"Add swap:",
                                 {"sudo fallocate -l 8G /swapfile && sudo chmod 600 /swapfile",
                                  "sudo mkswap /swapfile && sudo swapon /swapfile"},
                                 {Need::sudo}});

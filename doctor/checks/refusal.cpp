@@ -105,7 +105,7 @@ void explain_group_on_host(const Facts& facts, std::uint32_t gid, Finding& findi
         {"Log out and in again (on a remote machine end every session; with tmux or a desktop, reboot).",
          {},
          {Need::new_login}},
-        {"Or, for this one shell:", {"newgrp " + joined}, {}}};
+        {"For this one shell only:", {"newgrp " + joined}, {}}};
     return;
   }
   finding.cause = "The node belongs to group " + called + ", and you are not a member.";
@@ -119,15 +119,12 @@ void explain_missing_rule(const DeviceNode& node, Finding& finding) {
   finding.cause = "The node is not open to any group of users: the udev rule that gives it to `render` is missing.";
   finding.confidence = Confidence::likely;
   const std::string match = node.path == "/dev/kfd" ? "KERNEL==\"kfd\"" : "SUBSYSTEM==\"drm\", KERNEL==\"renderD*\"";
-  finding.remedies = {
-      {"Add the rule and apply it:",
-       {"echo '" + match +
-            ", GROUP=\"render\", MODE=\"0660\"' | sudo tee "
-            "/etc/udev/rules.d/70-amdgpu-" +
-            (node.path == "/dev/kfd" ? "kfd" : "render") + ".rules",
-        "sudo udevadm control --reload && sudo udevadm trigger"},
-       {Need::sudo}},
-      {"Then be a member of that group:", {"sudo usermod -aG render \"$USER\""}, {Need::sudo, Need::new_login}}};
+  const std::string file =
+      "/etc/udev/rules.d/70-amdgpu-" + std::string(node.path == "/dev/kfd" ? "kfd" : "render") + ".rules";
+  finding.remedies = {{"Add the rule, apply it, and join that group:",
+                       {"echo '" + match + ", GROUP=\"render\", MODE=\"0660\"' | sudo tee " + file,
+                        "sudo udevadm control --reload && sudo udevadm trigger", "sudo usermod -aG render \"$USER\""},
+                       {Need::sudo, Need::new_login}}};
 }
 
 void explain_security_layer(const DeviceNode& node, Finding& finding) {

@@ -77,18 +77,27 @@ std::vector<Evidence> variable_evidence(const Variable& variable) {
   return evidence;
 }
 
-std::vector<Remedy> unset_remedies(const Variable& variable) {
-  std::vector<Remedy> remedies = {{"Remove the variable from this shell:", {"unset " + variable.name}, {}}};
-  if (!variable.assignments.known()) return remedies;
-  for (const Assignment& assignment : *variable.assignments) {
-    Remedy remedy;
-    remedy.text = "Delete " + place(assignment) + ", or the variable comes back with the next login:";
-    remedy.commands = {edit_command(assignment.file, assignment.line)};
-    if (remedy.commands[0].rfind("sudo", 0) == 0) remedy.needs.push_back(Need::sudo);
-    remedy.needs.push_back(Need::new_login);
-    remedies.push_back(std::move(remedy));
+Remedy unset_remedy(const std::vector<const Variable*>& variables) {
+  Remedy remedy;
+  std::string unset = "unset";
+  std::vector<std::string> places;
+  std::vector<std::string> edits;
+  for (const Variable* variable : variables) {
+    unset += " " + variable->name;
+    for (const Assignment& assignment : variable->assignments.value_or({})) {
+      places.push_back(place(assignment));
+      edits.push_back(edit_command(assignment.file, assignment.line));
+    }
   }
-  return remedies;
+  remedy.text = "Remove it from this shell";
+  remedy.text += places.empty() ? ":" : ", and delete " + join(places, " and ") + ", which would set it again:";
+  remedy.commands = {unset};
+  remedy.commands.insert(remedy.commands.end(), edits.begin(), edits.end());
+  const bool system_wide =
+      std::any_of(edits.begin(), edits.end(), [](const std::string& edit) { return edit.starts_with("sudo"); });
+  if (system_wide) remedy.needs.push_back(Need::sudo);
+  if (!edits.empty()) remedy.needs.push_back(Need::new_login);
+  return remedy;
 }
 
 std::string set_where(const Variable& variable) {

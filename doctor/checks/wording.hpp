@@ -32,8 +32,8 @@ namespace sage {
 /// The variable as it is set now, then every line of a start-up file that sets it.
 [[nodiscard]] std::vector<Evidence> variable_evidence(const Variable& variable);
 
-/// How to get rid of a variable: `unset` for this shell, and the lines to delete where start-up files set it.
-[[nodiscard]] std::vector<Remedy> unset_remedies(const Variable& variable);
+/// How to get rid of variables: `unset` for this shell, and the lines of start-up files that set them.
+[[nodiscard]] Remedy unset_remedy(const std::vector<const Variable*>& variables);
 
 /// Where the value comes from, for a remedy that changes it: " It is set in /home/u/.bashrc line 12." or nothing.
 [[nodiscard]] std::string set_where(const Variable& variable);

@@ -48,7 +48,7 @@ bool is_set(const Facts& facts, std::string_view variable) {
 
 std::vector<Remedy> remove_variable(const Facts& facts, std::string_view variable) {
   const Variable* entry = facts.environment.find(variable);
-  return entry == nullptr ? std::vector<Remedy>() : unset_remedies(*entry);
+  return entry == nullptr ? std::vector<Remedy>() : std::vector<Remedy>{unset_remedy({entry})};
 }
 
 void add_variable(const Facts& facts, std::string_view variable, Finding& finding) {

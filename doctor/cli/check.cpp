@@ -55,8 +55,8 @@ int run_check(const CheckOptions& options) {
 
   const int status = exit_status(report.summary, options.strict);
   if (options.json) {
-    const auto keep = [](std::string_view text) { return std::string(text); };
-    return write_product(json_report(report, keep), status);
+    const Redaction redaction = options.redact ? make_redaction(*session.host) : Redaction();
+    return write_product(json_report(report, redaction), status);
   }
   TextStyle style;
   style.width = output_width();

@@ -102,7 +102,7 @@ int run_command_line(int argc, const char* const* argv) {
 
   if (check.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
-  (void)capture_command;
+  if (capture_command->parsed()) return run_capture(capture);
   if (list_command->parsed()) return run_list(list_json);
   return run_explain(explain_id);
 }

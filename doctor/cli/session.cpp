@@ -79,4 +79,9 @@ Result<Session> open_session(const MachineOptions& options) {
   return session;
 }
 
+Redaction make_redaction(const Host& host) {
+  const ProcessIdentity process = host.process();
+  return Redaction({process.user, process.host_name, process.home});
+}
+
 }  // namespace sage

@@ -5,6 +5,7 @@
 
 #include "doctor/cli/commands.hpp"
 #include "doctor/config/config.hpp"
+#include "probes/base/redaction.hpp"
 #include "probes/base/result.hpp"
 #include "probes/gfx_tables.hpp"
 #include "probes/host/host.hpp"
@@ -24,5 +25,8 @@ struct Session {
 /// Opens the host and reads the configuration: --config, else sage-doctor/sage-doctor.toml in the user's configuration
 /// folder when it is there. The Error is a sentence for stderr.
 [[nodiscard]] Result<Session> open_session(const MachineOptions& options);
+
+/// Replaces the personal names of the machine that `host` shows.
+[[nodiscard]] Redaction make_redaction(const Host& host);
 
 }  // namespace sage

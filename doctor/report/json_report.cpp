@@ -40,29 +40,32 @@ Json finding_to_json(const Finding& finding) {
   };
 }
 
-void redact_texts(Json& json, const std::function<std::string(std::string_view)>& redact) {
+template <class Visit>
+void visit_texts(Json& json, const Visit& visit) {
   if (json.is_string()) {
-    json = redact(json.get_ref<const std::string&>());
+    visit(json.get_ref<std::string&>());
   } else if (json.is_structured()) {
-    for (Json& inner : json) redact_texts(inner, redact);
+    for (Json& inner : json) visit_texts(inner, visit);
   }
 }
 
 }  // namespace
 
-std::string json_report(const Report& report, const std::function<std::string(std::string_view)>& redact) {
+std::string json_report(const Report& report, Redaction redaction) {
   const Summary& summary = report.summary;
   Json facts = facts_to_json(report.facts);
   facts["facts_version"] = facts_version;
   Json findings = Json::array();
   for (const Finding& finding : report.findings) findings.push_back(finding_to_json(finding));
-  redact_texts(facts, redact);
-  redact_texts(findings, redact);
+  Json source = report.source;
+  Json* const texts[] = {&facts, &findings, &source};
+  for (Json* json : texts) visit_texts(*json, [&](const std::string& text) { redaction.learn(text); });
+  for (Json* json : texts) visit_texts(*json, [&](std::string& text) { text = redaction.apply(text); });
 
   const Json json = {
       {"schema_version", report_schema_version},
       {"tool", {{"name", "sage-doctor"}, {"version", report.tool_version}, {"time", report.time},
-                {"source", redact(report.source)}}},
+                {"source", source}}},
       {"facts", facts},
       {"findings", findings},
       {"summary",

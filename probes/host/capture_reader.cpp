@@ -479,7 +479,8 @@ Result<Layer> read_layer(const CaptureFolder& folder, CaptureBudget& budget) {
   if (!section.read("capture_version", version)) return Error{0, layer.file + ": has no 'capture_version'"};
   if (version != capture_version) {
     section.problem(*layer.toml.get("capture_version"), "capture_version",
-                    "this program reads version " + std::to_string(capture_version) + " only");
+                    "is " + std::to_string(version) + ", but this program reads version " + std::to_string(capture_version) +
+                        " only");
   }
   if (section.read("extends", layer.extends) && !is_folder_name(layer.extends)) {
     section.problem(*layer.toml.get("extends"), "extends",

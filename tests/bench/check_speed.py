@@ -6,7 +6,6 @@ installed. The commands run in turn, so that a slow moment of the machine meets 
 """
 
 import argparse
-import os
 import shutil
 import statistics
 import subprocess
@@ -14,12 +13,21 @@ import sys
 import time
 
 
-def measure(command):
-    """Wall seconds and peak resident KiB of one run."""
+def wall_seconds(command):
+    """Wall seconds of one run."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, _, usage = os.wait4(process.pid, 0)
-    return time.perf_counter() - start, usage.ru_maxrss
+    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return time.perf_counter() - start
+
+
+def peak_mib(command):
+    """Peak resident MiB of one run by GNU time; None without it. Asked of wait4() here, the answer would be at least
+    this interpreter's own size, which a forked child has before it executes the command."""
+    if not shutil.which("time"):
+        return None
+    finished = subprocess.run([shutil.which("time"), "-f", "peak %M", *command], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    return int(finished.stderr.rsplit("peak ", 1)[1]) / 1024
 
 
 def main():
@@ -38,17 +46,17 @@ def main():
     samples = {name: [] for name in commands}
     for run in range(arguments.runs + 1):
         for name, command in commands.items():
-            sample = measure(command)
+            seconds = wall_seconds(command)
             if run > 0:  # the first round warms the caches
-                samples[name].append(sample)
+                samples[name].append(seconds)
 
-    base = statistics.median(seconds for seconds, _ in samples["sage-doctor check"])
+    base = statistics.median(samples["sage-doctor check"])
     print(f"{'command':24} {'min ms':>8} {'median ms':>10} {'max ms':>8} {'peak MiB':>9} {'ratio':>7}")
-    for name, rows in samples.items():
-        seconds = [row[0] for row in rows]
+    for name, seconds in samples.items():
         median = statistics.median(seconds)
-        peak = max(row[1] for row in rows) / 1024
-        print(f"{name:24} {min(seconds) * 1e3:8.1f} {median * 1e3:10.1f} {max(seconds) * 1e3:8.1f} {peak:9.1f} "
+        peak = peak_mib(commands[name])
+        shown = "-" if peak is None else f"{peak:.1f}"
+        print(f"{name:24} {min(seconds) * 1e3:8.1f} {median * 1e3:10.1f} {max(seconds) * 1e3:8.1f} {shown:>9} "
               f"{median / base:6.1f}x")
 
 

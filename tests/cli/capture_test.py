@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -97,29 +98,26 @@ class Capture(unittest.TestCase):
 class Hostile(unittest.TestCase):
     """Files of a captured machine that are damaged on purpose."""
 
-    def report(self, root, toml="capture_version = 1\nextends = \"base\"\n"):
+    def report(self, root):
         with tempfile.TemporaryDirectory() as scratch:
-            base = pathlib.Path(scratch) / "base"
-            base.symlink_to(CAPTURES / "healthy-9070xt")
+            shutil.copytree(CAPTURES / "healthy-9070xt", pathlib.Path(scratch) / "healthy-9070xt")
             folder = pathlib.Path(scratch) / "damaged"
             folder.mkdir()
-            (folder / "capture.toml").write_text(toml.replace('"base"', '"healthy-9070xt"'))
-            base.rename(pathlib.Path(scratch) / "healthy-9070xt")
+            (folder / "capture.toml").write_text("capture_version = 1\nextends = \"healthy-9070xt\"\n")
             for path, content in root.items():
                 target = folder / "root" / path.lstrip("/")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
             finished = run("check", "--json", "--capture", folder)
-            self.assertIn(finished.returncode, (0, 1, 2), finished.stderr)
-            return finished
+            self.assertIn(finished.returncode, (0, 1), finished.stderr)
+            return json.loads(finished.stdout)
 
     def test_binary_and_huge_files(self):
         properties = "/sys/class/kfd/kfd/topology/nodes/1/properties"
         for content in (b"", b"\0" * 4096, bytes(range(256)) * 64, b"simd_count 99999999999999999999999\n",
                         b"gfx_target_version 4294967295\n", b"x" * (1 << 20), b"\xff\xfe" * 1000):
-            finished = self.report({properties: content, "/etc/os-release": content, "/etc/group": content,
-                                    "/proc/meminfo": content, "/proc/sys/kernel/osrelease": content})
-            json.loads(finished.stdout)
+            self.report({properties: content, "/etc/os-release": content, "/etc/group": content,
+                         "/proc/meminfo": content, "/proc/sys/kernel/osrelease": content})
 
     def test_64_gpu_nodes(self):
         text = ("cpu_cores_count 0\nsimd_count 128\nsimd_per_cu 2\ngfx_target_version 120001\nvendor_id 4098\n"
@@ -129,7 +127,7 @@ class Hostile(unittest.TestCase):
             folder = f"/sys/class/kfd/kfd/topology/nodes/{node}"
             root[f"{folder}/properties"] = text.format(location=node << 8, minor=127 + node).encode()
             root[f"{folder}/gpu_id"] = b"%d\n" % (node * 1000)
-        report = json.loads(self.report(root).stdout)
+        report = self.report(root)
         self.assertEqual(report["facts"]["gpus"]["kfd_gpu_nodes"], 64)
 
 
