@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -103,10 +105,34 @@ TEST_CASE("every capture gives the findings that it expects and no other failure
   const GfxTables gfx = tables();
   for (const fs::path& folder : all_captures()) {
     const Case one = read_case(folder);
-    if (!one.expected) continue;
+    REQUIRE_MESSAGE(one.expected, one.name);
     for (const std::string& difference : differences(*one.expected, findings_of(facts_of(one, gfx), gfx))) {
       FAIL_CHECK(one.name << ": " << difference);
     }
+  }
+}
+
+TEST_CASE("every capture says what it expects") {
+  for (const fs::path& folder : all_captures()) CHECK_MESSAGE(fs::exists(folder / "expected.toml"), folder.string());
+}
+
+TEST_CASE("every check has a capture in which it complains and one in which it is content") {
+  // These two only tell.
+  const std::set<std::string_view> never_complain = {"gpu.identity", "wsl.windows-driver"};
+
+  const GfxTables gfx = tables();
+  std::set<std::string> complained;
+  std::set<std::string> content;
+  for (const fs::path& folder : all_captures()) {
+    for (const Finding& finding : findings_of(facts_of(read_case(folder), gfx), gfx)) {
+      if (finding.status == Status::fail || finding.status == Status::warn) complained.insert(finding.id);
+      if (finding.status == Status::pass || finding.status == Status::info) content.insert(finding.id);
+    }
+  }
+  for (const Check& check : all_checks()) {
+    const std::string id(check.id);
+    CHECK_MESSAGE((complained.contains(id) || never_complain.contains(id)), id);
+    CHECK_MESSAGE(content.contains(id), id);
   }
 }
 
