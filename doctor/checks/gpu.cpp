@@ -5,6 +5,7 @@
 // WSL2 only an open /dev/dxg can tell which GPUs exist (wsl.dxg-access), so a missing node must be told first.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,12 +48,19 @@ std::string_view source_in_words(TargetSource source) {
   return "?";
 }
 
+// What a check of single GPUs needs before it may speak.
+std::optional<Finding> skip_without_known_gpu(const Facts& facts) {
+  if (gpu_behind_dxg(facts)) {
+    if (auto skip = skip_without_dxg(facts)) return skip;
+  }
+  return skip_without_gpu(facts);
+}
+
 // One finding for each GPU, about that GPU; `judge` gets the GPU and its place in the facts ("gpus.amd[0]").
 template <class Judge>
 std::vector<Finding> for_each_gpu(const CheckInput& input, Judge&& judge) {
   const auto& gpus = input.facts.gpus.amd;
-  if (auto skip = skip_unless_known({{"gpus.amd", &gpus}})) return {*skip};
-  if (gpus->empty()) return {not_applicable("there is no AMD GPU")};
+  if (auto skip = skip_without_known_gpu(input.facts)) return {*skip};
   std::vector<Finding> findings;
   for (std::size_t i = 0; i < gpus->size(); ++i) {
     Finding finding = judge((*gpus)[i], "gpus.amd[" + std::to_string(i) + "]");
@@ -134,10 +142,13 @@ std::vector<Finding> present(const CheckInput& input) {
   if (facts.platform.kind.is(PlatformKind::wsl1)) return {not_applicable("WSL1 has no way to a GPU")};
   if (gpu_behind_dxg(facts)) {
     // Without an answer from /dev/dxg nothing is known, in either direction.
-    if (auto skip =
-            skip_unless_known({{"devices.dxg.open", &facts.devices.dxg.open}, {"wsl.adapters", &facts.wsl.adapters}})) {
+    const DeviceNode& dxg = facts.devices.dxg;
+    if (auto skip = skip_unless_known({{"devices.dxg.present", &dxg.present},
+                                       {"devices.dxg.open", &dxg.open},
+                                       {"wsl.adapters", &facts.wsl.adapters}})) {
       return {*skip};
     }
+    if (!*dxg.present || !dxg.open->ok()) return {not_applicable("/dev/dxg cannot be used")};
   }
 
   if (!facts.gpus.amd->empty()) {
@@ -223,8 +234,8 @@ std::vector<Finding> target_known(const CheckInput& input) {
           "the GPU reports " + *gpu.target +
           ", which the tables of this sage-doctor do not have: checks that compare with ROCm releases are skipped");
     }
-    Finding finding = warn("the gfx target of " + name_of(gpu) + " (" + pci_id_of(gpu) +
-                           ") is not known from KFD, IP discovery or the PCI id");
+    Finding finding =
+        warn("the gfx target of the AMD GPU " + pci_id_of(gpu) + " is not known from KFD, IP discovery or the PCI id");
     finding.evidence = {
         {"PCI id", pci_id_of(gpu)},
         {"KFD", gpu.kfd_target.known() ? *gpu.kfd_target : gpu.kfd_target.why_unknown().text},
@@ -326,7 +337,7 @@ Finding rocm_for_gpu(const Gpu& gpu, const GfxTarget& target, const RocmRoot& ro
   if (official) {
     finding.evidence.push_back(
         {"first ROCm in AMD's support tables",
-         target.rocm_first_official + (target.rocm_first_mark.empty() ? "" : " [" + target.rocm_first_mark + "]")});
+         target.rocm_first_official + (target.rocm_first_mark == "INF" ? " (not confirmed)" : "")});
   }
   finding.cause = lacks ? "The device libraries of that release do not contain " + target.name +
                               ", so nothing can be compiled or run for this GPU with it."
@@ -337,15 +348,15 @@ Finding rocm_for_gpu(const Gpu& gpu, const GfxTarget& target, const RocmRoot& ro
                            "not mend this. Guide: https://rocm.docs.amd.com/projects/install-on-linux/en/latest/",
                        {},
                        {Need::sudo}}};
-  finding.verify = "cat " + root.path + "/.info/version";
+  finding.verify = "cat " + shell_word(root.path + "/.info/version");
   return finding;
 }
 
 std::vector<Finding> rocm_too_old(const CheckInput& input) {
   const auto& gpus = input.facts.gpus.amd;
   const auto& roots = input.facts.rocm.roots;
-  if (auto skip = skip_unless_known({{"gpus.amd", &gpus}, {"rocm.roots", &roots}})) return {*skip};
-  if (gpus->empty()) return {not_applicable("there is no AMD GPU")};
+  if (auto skip = skip_without_known_gpu(input.facts)) return {*skip};
+  if (auto skip = skip_unless_known({{"rocm.roots", &roots}})) return {*skip};
   if (roots->empty()) return {not_applicable("no ROCm folder such as /opt/rocm was found")};
 
   std::vector<Finding> findings;
@@ -386,9 +397,8 @@ std::string mask_for(const std::vector<Gpu>& gpus, const std::vector<std::size_t
 
 std::vector<Finding> integrated_visible(const CheckInput& input) {
   const Facts& facts = input.facts;
-  if (auto skip = skip_unless_known({{"gpus.amd", &facts.gpus.amd}})) return {*skip};
+  if (auto skip = skip_without_known_gpu(facts)) return {*skip};
   const std::vector<Gpu>& gpus = *facts.gpus.amd;
-  if (gpus.empty()) return {not_applicable("there is no AMD GPU")};
   if (gpus.size() == 1) return {pass("there is one AMD GPU, so programs cannot pick the wrong one")};
 
   std::size_t integrated = 0;
@@ -435,12 +445,11 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
   if (gpu_behind_dxg(facts)) {
     hide.text += " Under WSL the order of the GPUs is not established: see with rocminfo that the right one is left.";
     finding.remedies = {std::move(hide),
-                        {"Or switch the integrated GPU off in the Device Manager of Windows, then restart WSL.",
+                        {"Switch the integrated GPU off in the Device Manager of Windows, then restart WSL.",
                          {"wsl --shutdown"},
                          {Need::windows, Need::wsl_restart}}};
   } else {
-    finding.remedies = {std::move(hide),
-                        {"Or switch the integrated GPU off in the firmware setup.", {}, {Need::reboot}}};
+    finding.remedies = {std::move(hide), {"Switch the integrated GPU off in the firmware setup.", {}, {Need::reboot}}};
   }
   finding.verify = "rocminfo | grep gfx";
   return {finding};

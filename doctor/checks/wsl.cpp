@@ -239,7 +239,7 @@ Finding outside_allowlist(const Facts& facts, const Gpu& gpu) {
     finding.remedies.push_back(
         {"As an experiment only, librocdxg 1.2.1 and newer takes further ids from a file. With RDNA2 "
          "cards the GPU then appears but computing is reported to hang.",
-         {"echo '0x" + hex(*gpu.device_id, 4) + "," + numbers + "' | sudo tee -a " + dids_conf(facts)},
+         {"echo '0x" + hex(*gpu.device_id, 4) + "," + numbers + "' | sudo tee -a " + shell_word(dids_conf(facts))},
          {Need::sudo}});
   }
   finding.verify = "rocminfo | grep gfx";

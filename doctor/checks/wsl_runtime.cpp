@@ -21,6 +21,7 @@
 #include <string_view>
 #include <utility>
 
+#include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
@@ -184,7 +185,7 @@ Finding native_beside_capable(const std::vector<Copy>& copies) {
     finding.remedies.push_back(
         {"With the roc4wsl runtime (ROCm 6) AMD's guide removes the copy in the PyTorch wheel, so "
          "that PyTorch loads the one of /opt/rocm. Not for ROCm 7.1 and newer.",
-         {"rm " + folder_of(bundled->hsa->path) + "/libhsa-runtime64.so*"},
+         {"rm " + shell_word(folder_of(bundled->hsa->path)) + "/libhsa-runtime64.so*"},
          {}});
   }
   append(finding.remedies, newer_rocm(copies));
@@ -287,8 +288,8 @@ std::vector<Finding> distro_rocm(const CheckInput& input) {
   }
 
   const HsaCopy& shadow = *shadows.front()->hsa;
-  Finding finding = warn("the distribution's own ROCm runtime " + shadow.path + " (" + release(shadow) +
-                         ") cannot use /dev/dxg and may be loaded instead of AMD's");
+  Finding finding = warn("the distribution's own ROCm runtime " + shadow.path +
+                         " cannot use /dev/dxg and may be loaded instead of AMD's");
   add_copies(copies, finding);
   finding.cause =
       "The distribution's rocminfo and libhsa-runtime64 know nothing of WSL, and their folder is searched by "
@@ -378,7 +379,7 @@ Finding switched_on(const Facts& facts, const Copy& copy) {
       "variable and will not see the GPU.";
   finding.confidence = Confidence::likely;
   finding.remedies = {export_in_profile(facts)};
-  finding.verify = "bash -lc 'echo $HSA_ENABLE_DXG_DETECTION' < /dev/null";
+  finding.verify = "env -u HSA_ENABLE_DXG_DETECTION bash -lc 'echo $HSA_ENABLE_DXG_DETECTION'";
   return finding;
 }
 
@@ -488,7 +489,8 @@ Finding bridge_not_findable(const HsaCopy& hsa, const std::vector<RocdxgCopy>& b
   finding.remedies = {
       {"Refresh the loader's cache.", {"sudo ldconfig", "ldconfig -p | grep librocdxg"}, {Need::sudo}},
       {"If the second command prints nothing, name the folder; put the line into ~/.profile to keep it.",
-       {"export LD_LIBRARY_PATH=" + folder_of(bridges.front().path) + "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"},
+       {"export LD_LIBRARY_PATH=" + shell_word(folder_of(bridges.front().path)) +
+        "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"},
        {}},
   };
   finding.verify = "rocminfo | grep gfx";

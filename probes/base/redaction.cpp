@@ -39,6 +39,7 @@ constexpr auto ordinary_words = std::to_array<std::string_view>({
     "windows", "work",    "workspace", "wsl",
 });
 
+/// Folders beside those of the users.
 constexpr auto folders_of_all = std::to_array<std::string_view>({"public", "default", "all users", "default user"});
 
 constexpr auto secret_words = std::to_array<std::string_view>({
@@ -104,7 +105,8 @@ bool is_stand_in(std::string_view name, std::string_view prefix) {
 }
 
 bool is_replaceable_name(std::string_view lowered) {
-  return !lowered.empty() && lowered != "root" && !is_stand_in(lowered, "user") && !is_stand_in(lowered, "host");
+  return !lowered.empty() && lowered != "root" && !is_one_of(lowered, folders_of_all) &&
+         !is_stand_in(lowered, "user") && !is_stand_in(lowered, "host");
 }
 
 /// True when the name may be replaced wherever it stands as a word.
@@ -299,7 +301,7 @@ class RedactionScan {
       return c != ' ' || of_windows;
     });
     const std::string name = folder_name(lowered(length), of_windows);
-    if (!is_replaceable_name(name) || is_one_of(name, folders_of_all)) return std::nullopt;
+    if (!is_replaceable_name(name)) return std::nullopt;
     return user(name);
   }
 
@@ -508,8 +510,7 @@ void Redaction::learn(std::string_view text) {
 
 void Redaction::learn_user(std::string_view name) {
   const std::string lowered = to_lower(name);
-  if (active_ && is_replaceable_name(lowered) && !is_one_of(lowered, folders_of_all))
-    learn_once(learned_.users, lowered);
+  if (active_ && is_replaceable_name(lowered)) learn_once(learned_.users, lowered);
 }
 
 void Redaction::learn_gpu_serial(std::string_view digits) {

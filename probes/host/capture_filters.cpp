@@ -96,6 +96,7 @@ std::string keep_amdgpu_entries(std::string_view contents, const Context&) {
 /// linux/module_signature.h.
 std::string keep_signature_mark(std::string_view contents, const Context&) {
   constexpr std::string_view mark = "~Module signature appended~\n";
+  if (mark.ends_with(contents)) return std::string(contents);
   return std::string(contents.ends_with(mark) ? mark : "");
 }
 
@@ -177,6 +178,7 @@ constexpr std::array rules = {
     Rule{"*.ko", keep_signature_mark},
     Rule{"*/.info/version*", keep_whole},
     Rule{"*/dids.conf", keep_whole},
+    Rule{"*-packages/*/version.py", keep_whole},
     Rule{"/usr/lib/*", keep_whole},
     Rule{"/usr/share/*", keep_whole},
     Rule{"/opt/*", keep_whole},
@@ -237,10 +239,29 @@ void filter_files(Capture& capture, const Context& context) {
 
 // ---- the rest
 
-/// Names in the home folder tell much and are of no use: what was looked at there has an entry of its own.
+/// Folders whose names tell much about their owner: only those with one of the words are kept. What was looked at by
+/// name has an entry of its own.
+struct NamesRule {
+  const char* pattern;  ///< fnmatch(3)
+  std::array<std::string_view, 8> words;
+};
+
+constexpr std::array names_rules = {
+    NamesRule{"/opt", {"roc", "amd", "hip"}},
+    NamesRule{"*-packages", {"roc", "amd", "hip", "hsa", "torch", "triton", "nvidia", "sage"}},
+};
+
 void filter_names(Capture& capture) {
-  const auto home = capture.paths.find(capture.process.home);
-  if (home != capture.paths.end()) home->second.names.clear();
+  for (auto& [path, entry] : capture.paths) {
+    if (path == capture.process.home) entry.names.clear();
+    for (const NamesRule& rule : names_rules) {
+      if (::fnmatch(rule.pattern, path.c_str(), 0) != 0) continue;
+      std::erase_if(entry.names, [&](const std::string& name) {
+        return std::none_of(rule.words.begin(), rule.words.end(),
+                            [&](std::string_view word) { return !word.empty() && contains_ignoring_case(name, word); });
+      });
+    }
+  }
 }
 
 void filter_environment(Capture& capture) {

@@ -6,13 +6,13 @@
 
 #include "probes/host/capture_reader.hpp"
 
+#include <toml++/toml.h>
+
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <type_traits>
 #include <utility>
-
-#include <toml++/toml.h>
 
 #include "probes/base/nearest.hpp"
 #include "probes/base/text.hpp"
@@ -263,9 +263,13 @@ void read_filesystem_sizes(const toml::table& table, Problems& problems, Capture
 }
 
 void read_environment(const toml::table& table, Problems& problems, Capture& out) {
+  const std::vector<std::string>& allowed = allowed_environment_names();
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (Mismatch mismatch = convert(node, out.environment[name])) {
+    if (!environment_allowed(name)) {
+      problems.add(key.source(), "environment." + name + ": no probe reads this variable" +
+                                     did_you_mean(name, {allowed.begin(), allowed.end()}));
+    } else if (Mismatch mismatch = convert(node, out.environment[name])) {
       problems.add(node.source(), "environment." + name + ": expected " + *mismatch);
     }
   }

@@ -139,7 +139,7 @@ class CapturedHost : public Host {
     const auto found = capture_.elf.find(place->path);
     if (found == capture_.elf.end()) {
       if (place->entry != nullptr && place->entry->read_error) return with_usual_text(*place->entry->read_error, path);
-      return system_error(place->type == FileType::directory ? EISDIR : ENOEXEC, path);
+      return system_error(no_contents(place->type).value_or(ENOEXEC), path);
     }
     if (!found->second.ok()) return with_usual_text(found->second.error(), path);
     ElfFacts facts = *found->second;
@@ -195,6 +195,12 @@ class CapturedHost : public Host {
     return *place_at(*path);
   }
 
+  /// The errno of reading what is no regular file.
+  [[nodiscard]] static std::optional<int> no_contents(FileType type) {
+    if (type == FileType::regular) return std::nullopt;
+    return type == FileType::directory ? EISDIR : EINVAL;
+  }
+
   /// An entry that has contents.
   [[nodiscard]] Result<const CapturedPath*> file_with_contents(const std::string& path) const {
     const Result<Place> place = resolve(path, Links::follow);
@@ -203,8 +209,7 @@ class CapturedHost : public Host {
     if (place->entry != nullptr && place->entry->read_error && !only_end_known) {
       return with_usual_text(*place->entry->read_error, path);
     }
-    if (place->type == FileType::directory) return system_error(EISDIR, path);
-    if (place->type != FileType::regular) return system_error(EINVAL, path);
+    if (const auto number = no_contents(place->type)) return system_error(*number, path);
     if (place->entry == nullptr || !place->entry->contents) {
       return Error{ENODATA, path + ": the capture does not hold the contents"};
     }

@@ -36,7 +36,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t answer_cap = 64 * 1024 * 1024;
-constexpr std::chrono::milliseconds kill_grace{200};
+constexpr std::chrono::milliseconds kill_grace{1000};
 constexpr int body_threw = 70;
 
 /// Gives SIGCHLD its default meaning while a child of ours runs.

@@ -203,7 +203,7 @@ Result<ElfFacts> RecordingHost::elf(const std::string& path, const ElfQuery& que
   if (entry == nullptr) return answer;
   const std::string place = *walk(path, Links::follow);
   if (entry->type != FileType::regular) {
-    if (!answer.ok()) note_error(entry->read_error, answer.error(), path);
+    if (!answer.ok() && !entry->read_error) note_error(entry->read_error, answer.error(), path);
     return answer;
   }
   Result<ElfFacts> to_note = noted(answer, path);

@@ -200,7 +200,7 @@ TEST_CASE("blanking a fact turns no gpu verdict into a pass") {
   set_variable(masked, "HIP_VISIBLE_DEVICES", "0,1");
   set_variable(masked, "CUDA_VISIBLE_DEVICES", "0");
   for (const Facts& facts : {broken, masked, without_amd_gpu(), bare_metal_9070xt()}) {
-    CHECK(passes_by_ignorance(facts) == std::vector<std::string>());
+    CHECK(join(passes_by_ignorance(facts), "; ") == "");
   }
 }
 

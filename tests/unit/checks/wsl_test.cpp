@@ -373,7 +373,7 @@ TEST_CASE("blanking a fact turns no wsl verdict into a pass") {
       with_hsa({roc4wsl(), old_wheel()}),
       with_hsa({roc4wsl(), stock("7.14.0")}),
   };
-  for (const Facts& facts : machines) CHECK(passes_by_ignorance(facts) == std::vector<std::string>());
+  for (const Facts& facts : machines) CHECK(join(passes_by_ignorance(facts), "; ") == "");
 }
 
 }  // namespace sage

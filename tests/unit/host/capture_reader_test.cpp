@@ -1,5 +1,6 @@
 #include "probes/host/capture_reader.hpp"
 
+#include <doctest/doctest.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -7,8 +8,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <doctest/doctest.h>
 
 #include "probes/base/text.hpp"
 #include "probes/host/captured_host.hpp"
@@ -146,7 +145,9 @@ TEST_CASE("what is wrong in a capture.toml is named with file, line and key") {
       {"[path.\"/x\"]\nread_error = \"ok\"", "expected an errno name"},
       {"[path.\"/x\"]\nread_error = { number = 3 }", "expected an errno name or a table"},
       {"[path.\"/x\"]\nread_error = {}", "expected 'errno' or 'text'"},
-      {"[environment]\nA = 3", ":3: environment.A: expected a string"},
+      {"[environment]\nHIP_PATH = 3", ":3: environment.HIP_PATH: expected a string"},
+      {"[environment]\nROCMPATH = \"x\"",
+       ":3: environment.ROCMPATH: no probe reads this variable (did you mean 'ROCM_PATH'?)"},
       {"[dxg]\nerror = \"EIO\"\nadapter = []", "has both an error and values"},
       {"[dxg]\nadapter = [3]", "expected a list of tables: [[adapter]]"},
       {"[[mount]]\npoint = \"/\"", "has no 'filesystem'"},
