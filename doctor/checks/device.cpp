@@ -53,7 +53,7 @@ std::vector<Finding> check_kfd_present(const CheckInput& input) {
         "The driver offers the device, but /dev has no node: /dev is not the kernel's own (devtmpfs), or udev "
         "did not run.";
     finding.confidence = Confidence::possible;
-    finding.remedies = {{"Let udev create it:", {"sudo udevadm trigger --subsystem-match=kfd"}, {Need::sudo}}};
+    finding.remedies = {{"Let udev create it.", {"sudo udevadm trigger --subsystem-match=kfd"}, {Need::sudo}}};
     if (!facts.platform.container.known()) {
       const auto more = pass_devices_remedies(facts);
       finding.remedies.insert(finding.remedies.end(), more.begin(), more.end());
@@ -122,7 +122,7 @@ Finding render_present(const CheckInput& input, const Gpu& gpu) {
   } else {
     finding.cause = "The driver offers the GPU, but its node below /dev/dri is missing.";
     finding.confidence = Confidence::possible;
-    finding.remedies = {{"Let udev create it:", {"sudo udevadm trigger --subsystem-match=drm"}, {Need::sudo}}};
+    finding.remedies = {{"Let udev create it.", {"sudo udevadm trigger --subsystem-match=drm"}, {Need::sudo}}};
     if (!facts.platform.container.known()) {
       const auto more = pass_devices_remedies(facts);
       finding.remedies.insert(finding.remedies.end(), more.begin(), more.end());

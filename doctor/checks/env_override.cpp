@@ -94,7 +94,7 @@ Finding judge_format(const CheckInput& input, const Variable& variable) {
   const Gpu* served = version.empty() || uses_dxg(*input.facts.platform.kind) ? nullptr : gpu_served_by(input, version);
   if (served != nullptr) {
     finding.remedies.push_back(
-        {"If a program without code for " + *served->target + " needs it, this is the right form:",
+        {"If a program without code for " + *served->target + " needs it, this is the right form.",
          {"export " + variable.name + "=" + version},
          {}});
   }

@@ -1,6 +1,7 @@
 #include "doctor/checks/wording.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "probes/base/text.hpp"
 
@@ -52,8 +53,11 @@ std::string owner_and_mode(const DeviceNode& node) {
 }
 
 std::string edit_command(const std::string& file, std::uint32_t line) {
-  const bool system_wide = file.rfind("/home/", 0) != 0 && file.rfind("/root/", 0) != 0;
-  return std::string(system_wide ? "sudo " : "") + "\"${EDITOR:-nano}\" +" + std::to_string(line) + " " +
+  // /var/home: systems whose root is an image keep their homes there. EDITOR may hold arguments, so it is not quoted.
+  constexpr auto homes = std::to_array<std::string_view>({"/home/", "/root/", "/var/home/"});
+  const bool at_home =
+      std::any_of(homes.begin(), homes.end(), [&](std::string_view home) { return file.starts_with(home); });
+  return std::string(at_home ? "" : "sudo ") + "${EDITOR:-nano} +" + std::to_string(line) + " " +
          shell_word(file);
 }
 
@@ -89,8 +93,8 @@ Remedy unset_remedy(const std::vector<const Variable*>& variables) {
       edits.push_back(edit_command(assignment.file, assignment.line));
     }
   }
-  remedy.text = "Remove it from this shell";
-  remedy.text += places.empty() ? ":" : ", and delete " + join(places, " and ") + ", which would set it again:";
+  remedy.text = std::string("Remove ") + (variables.size() == 1 ? "it" : "them") + " from this shell";
+  remedy.text += places.empty() ? "." : ", and delete " + join(places, " and ") + ", which would set it again.";
   remedy.commands = {unset};
   remedy.commands.insert(remedy.commands.end(), edits.begin(), edits.end());
   const bool system_wide =

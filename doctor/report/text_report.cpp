@@ -170,7 +170,7 @@ class Writer {
 
   void write_remedy(const Finding& finding, const Remedy& remedy, std::string_view indent, const std::string& deeper) {
     const bool first = &remedy == &finding.remedies.front();
-    std::string text = remedy.text;
+    std::string label = first ? "Remedy" : "Or";
     if (!remedy.needs.empty()) {
       std::vector<std::string> needs;
       for (const Need need : remedy.needs) {
@@ -178,9 +178,9 @@ class Writer {
           if (row.need == need) needs.emplace_back(row.text);
         }
       }
-      text += " (Needs " + join(needs, ", ") + ".)";
+      label += " (needs " + join(needs, ", ") + ")";
     }
-    paragraph((first ? "Remedy: " : "Or: ") + text, indent, deeper);
+    paragraph(label + ": " + remedy.text, indent, deeper);
     for (const std::string& line : remedy.commands) out_ += deeper + "  " + painted(printable(line), bold) + "\n";
   }
 

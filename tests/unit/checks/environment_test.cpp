@@ -203,6 +203,17 @@ TEST_CASE("LD_LIBRARY_PATH warns of empty elements, missing folders and two ROCm
   CHECK(finding_of("env.library-path", with("LD_LIBRARY_PATH", "")).status == Status::pass);
 }
 
+TEST_CASE("one bad element of a list does not cost the good ones") {
+  Facts facts = with("LD_LIBRARY_PATH", "/usr/lib/wsl/lib:/gone");
+  name_path(facts, "LD_LIBRARY_PATH", "/usr/lib/wsl/lib", true);
+  name_path(facts, "LD_LIBRARY_PATH", "/gone", true);
+  facts.environment.named_paths.value()[1].exists = false;
+  CHECK(commands_of(finding_of("env.library-path", facts)) == "export LD_LIBRARY_PATH=/usr/lib/wsl/lib\n");
+  CHECK(contains(commands_of(finding_of("env.library-path", with("LD_LIBRARY_PATH", ":"))), "unset LD_LIBRARY_PATH"));
+  const Finding preload = finding_of("env.preload", with("LD_PRELOAD", "libtcmalloc.so.4 /opt/rocm/lib/libamdhip64.so.7"));
+  CHECK(commands_of(preload) == "export LD_PRELOAD=libtcmalloc.so.4\n");
+}
+
 TEST_CASE("LD_PRELOAD warns of ROCm libraries and of missing files") {
   CHECK(finding_of("env.preload", with("LD_PRELOAD", "/opt/rocm/lib/librocdxg.so.1")).status == Status::warn);
   CHECK(finding_of("env.preload", with("LD_PRELOAD", "libtcmalloc.so.4")).status == Status::pass);

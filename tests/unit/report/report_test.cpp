@@ -48,7 +48,7 @@ TEST_CASE("the text report starts with the worst and ends with the count") {
   CHECK(text.find("FAIL") < text.find("WARN"));
   CHECK(text.find("WARN") < text.find("glibc 2.39"));
   CHECK(text.find("        sudo usermod -aG render alice\n") != std::string::npos);
-  CHECK(text.find("Remedy: Join the group. (Needs administrator rights, a new login\n        afterwards.)\n") !=
+  CHECK(text.find("Remedy (needs administrator rights, a new login afterwards): Join the\n        group.\n") !=
         std::string::npos);
   CHECK(text.ends_with("1 problem, 1 warning (3 checked, 1 skipped)\n"));
   CHECK(text.find("wsl.dxcore") == std::string::npos);
