@@ -1,0 +1,49 @@
+// The exported kernels: one per row of the tile table for the target being compiled.
+
+#if defined(SAGE_ON_HOST)
+#endif
+
+#define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy)                  \
+  SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * Arch<SAGE_PV_##pv>::wave_size, occupancy)(const SageArgs a) { \
+    typedef sage_device::Attention<Arch<SAGE_PV_##pv>, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel;   \
+    SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                        \
+    Kernel::run(a, shared);                                                                                                   \
+  }
+
+
+#if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || (defined(SAGE_ON_HOST) && defined(SAGE_EMULATED_GFX12))
+#define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx12, __VA_ARGS__)
+SAGE_TILES_GFX12_F16(SAGE_ROW)
+SAGE_TILES_GFX12_FP8(SAGE_ROW)
+#undef SAGE_ROW
+#endif
+
+#if defined(SAGE_ON_AMD) && defined(__GFX12__)
+typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
+#elif defined(SAGE_ON_HOST) && defined(SAGE_EMULATED_GFX12)
+typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
+#endif
+
+SAGE_KERNEL(sage_statistics, 256, 0)(const SageArgs a) {
+  SAGE_SHARED(shared, sage_device::Prologue<SageOps>::statistics_shared);
+  sage_device::Prologue<SageOps>::statistics(a, shared);
+}
+
+SAGE_KERNEL(sage_finalise, 256, 0)(const SageArgs a) { sage_device::Prologue<SageOps>::finalise(a); }
+
+SAGE_KERNEL(sage_quantise, 256, 0)(const SageArgs a) {
+  SAGE_SHARED(shared, sage_device::Prologue<SageOps>::shared_bytes);
+  switch (a.dp) {
+    case 64:
+      sage_device::Prologue<SageOps>::quantise<64>(a, shared);
+      break;
+    case 96:
+      sage_device::Prologue<SageOps>::quantise<96>(a, shared);
+      break;
+    case 128:
+      sage_device::Prologue<SageOps>::quantise<128>(a, shared);
+      break;
+    default:
+      sage_device::Prologue<SageOps>::quantise<256>(a, shared);
+  }
+}
