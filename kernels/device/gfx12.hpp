@@ -121,13 +121,14 @@ struct Gfx12 : Amd {
     }
   }
   static SAGE_FN void scale(Sum& sum, const float (&alpha)[1]) { sum.x *= alpha[0]; }
-  static SAGE_FN float total(const Sum& sum, int) { return sum.x + other_half(sum.x); }
+  static SAGE_FN float total(const Sum& sum, int) { return row_total(sum.x); }
 
   // The other lane half's value for the same query.
   static SAGE_FN float other_half(const float x) {
     const int bits = bits_as<int>(x);
     return bits_as<float>(static_cast<int>(__builtin_amdgcn_permlanex16(bits, bits, 0x76543210, 0xfedcba98, false, false)));
   }
+  static SAGE_FN float row_total(const float x) { return x + other_half(x); }
   static SAGE_FN float row_max(const float x) { return max(x, other_half(x)); }
   static SAGE_FN bool any(const bool x) { return __builtin_amdgcn_ballot_w32(x) != 0; }
 

@@ -216,7 +216,7 @@ struct Prologue {
       if (lane_row < rows && local < kQuantiseRows && row < stored) {
         const float top = kIsQuery ? shared_load<float>(row_top + local * 4) : block_top;
         const float inverse = unit / round_scale(top * absolute(unit) * (1.0f / 127.0f));
-        u32x2 packed = {0u, 0u};
+        u32x2 packed = {};
         SAGE_UNROLL for (int e = 0; e < 8; ++e) packed[e / 4] |= to_int8(x[p][e] * inverse) << (e % 4 * 8);
         signed char* const out = kIsQuery ? a.q8 : a.k8;
         global_store<u32x2>(out + (static_cast<i64>(slice) * stored + row) * kDp + channel, packed);
@@ -268,12 +268,12 @@ struct Prologue {
         SAGE_UNROLL for (int e = 0; e < 8; ++e) {
           y[e] = maximum(minimum(to_float(x[e], a.io_type) * inverse, Ops::fp8_max), -Ops::fp8_max);
         }
-        u32x2 packed;
+        u32x2 packed = {};
         packed[0] = Ops::pack_fp8(y[0], y[1], y[2], y[3]);
         packed[1] = Ops::pack_fp8(y[4], y[5], y[6], y[7]);
         global_store<u32x2>(static_cast<u8*>(a.vt) + at, packed);
       } else {
-        u32x4 packed;
+        u32x4 packed = {};
         const float inverse = a.v_scaled ? 1.0f / global_load<float>(a.v_scale + static_cast<i64>(slice) * kDp + out_channel) : 1.0f;
         SAGE_UNROLL for (int w = 0; w < 4; ++w) {
           const u16 low = a.v_scaled ? Ops::f32_to_f16(to_float(x[2 * w], a.io_type) * inverse) : x[2 * w];
