@@ -1,8 +1,5 @@
 // The exported kernels: one per row of the tile table for the target being compiled.
 
-#if defined(SAGE_ON_HOST)
-#endif
-
 #define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy)                  \
   SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * Arch<SAGE_PV_##pv>::wave_size, occupancy)(const SageArgs a) { \
     typedef sage_device::Attention<Arch<SAGE_PV_##pv>, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel;   \
@@ -11,17 +8,19 @@
   }
 
 
-#if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || (defined(SAGE_ON_HOST) && defined(SAGE_EMULATED_GFX12))
+#if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || defined(SAGE_EMULATED_GFX12)
 #define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx12, __VA_ARGS__)
 SAGE_TILES_GFX12_F16(SAGE_ROW)
 SAGE_TILES_GFX12_FP8(SAGE_ROW)
 #undef SAGE_ROW
+typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
 #endif
 
-#if defined(SAGE_ON_AMD) && defined(__GFX12__)
-typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
-#elif defined(SAGE_ON_HOST) && defined(SAGE_EMULATED_GFX12)
-typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
+#if (defined(SAGE_ON_AMD) && defined(__GFX11__)) || defined(SAGE_EMULATED_GFX11)
+#define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx11, __VA_ARGS__)
+SAGE_TILES_GFX11_F16(SAGE_ROW)
+#undef SAGE_ROW
+typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
 #endif
 
 SAGE_KERNEL(sage_statistics, 256, 0)(const SageArgs a) {
