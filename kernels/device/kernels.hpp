@@ -7,7 +7,6 @@
     Kernel::run(a, shared);                                                                                                   \
   }
 
-
 #if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || defined(SAGE_EMULATED_GFX12)
 #define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx12, __VA_ARGS__)
 SAGE_TILES_GFX12_F16(SAGE_ROW)
@@ -21,6 +20,17 @@ typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
 SAGE_TILES_GFX11_F16(SAGE_ROW)
 #undef SAGE_ROW
 typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
+#endif
+
+#if (defined(SAGE_ON_AMD) && (defined(__gfx90a__) || defined(__gfx942__))) || defined(SAGE_EMULATED_GFX90A) || \
+    defined(SAGE_EMULATED_GFX942)
+#define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx9, __VA_ARGS__)
+SAGE_TILES_GFX9_F16(SAGE_ROW)
+#if SAGE_MFMA_WIDE
+SAGE_TILES_GFX9_FP8(SAGE_ROW)
+#endif
+#undef SAGE_ROW
+typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
 #endif
 
 SAGE_KERNEL(sage_statistics, 256, 0)(const SageArgs a) {

@@ -243,6 +243,13 @@ inline int __builtin_amdgcn_cvt_pk_fp8_f32(float a, float b, int old, bool high)
   return static_cast<int>(high ? (word & 0xffffU) | pair << 16 : (word & 0xffff0000U) | pair);
 }
 
+typedef float sage_f32x2 __attribute__((vector_size(8)));
+inline sage_f32x2 __builtin_amdgcn_cvt_pk_f32_fp8(int packed, bool high) {
+  const unsigned pair = static_cast<unsigned>(packed) >> (high ? 16 : 0);
+  return sage_f32x2{sage_emulator::fp8_to_f32(static_cast<std::uint8_t>(pair), sage_emulator::device_fp8),
+                    sage_emulator::fp8_to_f32(static_cast<std::uint8_t>(pair >> 8), sage_emulator::device_fp8)};
+}
+
 inline sage_emulator::i32x8 __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(bool sa, sage_emulator::i32x2 a, bool sb,
                                                                               sage_emulator::i32x2 b, sage_emulator::i32x8 c,
                                                                               bool clamp) {
