@@ -1,4 +1,6 @@
-// The exported kernels: one per row of the tile table for the target being compiled.
+// The exported kernels: one per row of the tile table for the target being compiled, and the three of the prologue.
+//
+// SAGE_ONLY_DP=64, 96, 128 or 256 compiles the attention kernels of one padded head dim only.
 
 #define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy)                  \
   SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * Arch<SAGE_PV_##pv>::wave_size, occupancy)(const SageArgs a) { \
@@ -7,8 +9,29 @@
     Kernel::run(a, shared);                                                                                                   \
   }
 
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 64
+#define SAGE_KEEP_64(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_64(...)
+#endif
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 96
+#define SAGE_KEEP_96(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_96(...)
+#endif
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 128
+#define SAGE_KEEP_128(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_128(...)
+#endif
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 256
+#define SAGE_KEEP_256(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_256(...)
+#endif
+
 #if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || defined(SAGE_EMULATED_GFX12)
-#define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx12, __VA_ARGS__)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx12, dp, __VA_ARGS__)
 SAGE_TILES_GFX12_F16(SAGE_ROW)
 SAGE_TILES_GFX12_FP8(SAGE_ROW)
 #undef SAGE_ROW
@@ -16,7 +39,7 @@ typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
 #endif
 
 #if (defined(SAGE_ON_AMD) && defined(__GFX11__)) || defined(SAGE_EMULATED_GFX11)
-#define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx11, __VA_ARGS__)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx11, dp, __VA_ARGS__)
 SAGE_TILES_GFX11_F16(SAGE_ROW)
 #undef SAGE_ROW
 typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
@@ -24,7 +47,7 @@ typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
 
 #if (defined(SAGE_ON_AMD) && (defined(__gfx90a__) || defined(__gfx942__))) || defined(SAGE_EMULATED_GFX90A) || \
     defined(SAGE_EMULATED_GFX942)
-#define SAGE_ROW(...) SAGE_ATTENTION_KERNEL(sage_device::Gfx9, __VA_ARGS__)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx9, dp, __VA_ARGS__)
 SAGE_TILES_GFX9_F16(SAGE_ROW)
 #if SAGE_MFMA_WIDE
 SAGE_TILES_GFX9_FP8(SAGE_ROW)

@@ -59,6 +59,11 @@ inline constexpr std::array tile_table = {
 #undef SAGE_ROW_GFX9
 #undef SAGE_ROW_NVIDIA
 
+// The kernels address a head's K and V^T by 32-bit byte offsets.
+inline constexpr std::int64_t max_kv_len = std::int64_t{1} << 22;
+
+static_assert(sizeof(SageArgs) == 328, "the argument block's layout is part of the kernels' interface");
+
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
 
@@ -105,6 +110,21 @@ constexpr int tile_lds_bytes(const Tile& tile) {
   const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv);
   const int q_tile = tile.family == Family::nvidia ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
   return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile;
+}
+
+// Matrix instructions in one pass of the loop, for checking compiled kernels. gfx9: `wide` for gfx942, whose int8 instruction takes 16 k.
+constexpr int tile_matrix_instructions(const Tile& tile, bool wide) {
+  const bool fp8 = tile.pv == PvType::fp8;
+  switch (tile.family) {
+    case Family::gfx11:
+    case Family::gfx12:
+      return 2 * tile.groups * (tile.keys / 16) * (tile.dp / 16);
+    case Family::gfx9:
+      return tile.groups * (tile.keys / 32 * (tile.dp / (wide ? 16 : 8)) + tile.keys / (fp8 ? 16 : 8) * (tile.dp / 32));
+    case Family::nvidia:  // the last term: one column of ones sums the rows of P
+      return tile.groups * (tile.keys / 8 * (tile.dp / 32) + tile.keys / (fp8 ? 32 : 16) * (tile.dp / 8 + 1));
+  }
+  return 0;
 }
 
 // What a caller asks for. All pointers and strides are filled by the caller afterwards (see fill_workspace()).

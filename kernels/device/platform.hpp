@@ -193,7 +193,7 @@ SAGE_FN T uniform_load(const void* at) {
 #define SAGE_OCCUPANCY_1 __attribute__((amdgpu_waves_per_eu(1, 1)))
 #define SAGE_OCCUPANCY_2 __attribute__((amdgpu_waves_per_eu(2, 2)))
 #define SAGE_KERNEL(name, threads, occupancy)                                                                          \
-  extern "C" __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(threads, threads))) \
+  extern "C" __attribute__((visibility("protected"))) __attribute__((global)) __attribute__((amdgpu_flat_work_group_size(threads, threads))) \
   SAGE_OCCUPANCY_##occupancy void name
 #define SAGE_SHARED(name, bytes)                                                    \
   static __attribute__((shared)) __attribute__((aligned(16))) unsigned char name##_bytes[bytes]; \

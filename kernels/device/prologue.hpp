@@ -132,30 +132,33 @@ struct Prologue {
     return bits_as<u32>(x + 12582912.0f) & 0xffu;
   }
 
-  template <int kDp, bool kIsQuery>
-  static SAGE_FN void quantise_rows(const SageArgs& a, const int block, const SharedRef shared) {
+  // Q and K take one path with a uniform flag: as two instances the scalars of both would not fit the scalar registers of gfx9.
+  template <int kDp>
+  static SAGE_FN void quantise_rows(const SageArgs& a, const bool is_query, const int block, const SharedRef shared) {
     constexpr int per_row = kDp / 8;
     constexpr int rows = kPrologueThreads / per_row;
     constexpr int passes = (kQuantiseRows + rows - 1) / rows;
     const int thread = Ops::thread_id();
-    const int length = kIsQuery ? a.q_len : a.kv_len;
-    const int heads = kIsQuery ? a.q_heads : a.kv_heads;
-    const int stored = kIsQuery ? a.q_len : a.key_padded;
+    const int length = is_query ? a.q_len : a.kv_len;
+    const int heads = is_query ? a.q_heads : a.kv_heads;
+    const int stored = is_query ? a.q_len : a.key_padded;
     const int per_slice = (stored + kQuantiseRows - 1) / kQuantiseRows;
     const int slice = block / per_slice;
     const int first = (block - slice * per_slice) * kQuantiseRows;
     const int batch = slice / heads;
     const int head = slice - batch * heads;
-    const int kv = kIsQuery ? batch * a.kv_heads + head / (a.q_heads / a.kv_heads) : slice;
-    const SageStrides& stride = kIsQuery ? a.q_stride : a.k_stride;
+    const int kv = is_query ? batch * a.kv_heads + head / (a.q_heads / a.kv_heads) : slice;
+    const SageStrides stride = is_query ? a.q_stride : a.k_stride;
+    const void* const tensor = is_query ? a.q : a.k;
+    const int vector = is_query ? a.q_vector : a.k_vector;
     const i64 base = batch * stride.batch + head * stride.head;
     const int lane_row = thread / per_row;
     const int part = thread - lane_row * per_row;
     const int channel = part * 8;
-    const bool dot = kIsQuery && a.q_mean;
+    const bool dot = is_query && a.q_mean;
 
     float mean[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-    if (a.k_mean && (!kIsQuery || dot)) {
+    if (a.k_mean && (!is_query || dot)) {
       SAGE_UNROLL for (int e = 0; e < 8; ++e) mean[e] = global_load<float>(a.k_mean + static_cast<i64>(kv) * kDp + channel + e);
     }
     float x[passes][8];
@@ -167,14 +170,10 @@ struct Prologue {
       SAGE_UNROLL for (int e = 0; e < 8; ++e) x[p][e] = 0.0f;
       if (lane_row < rows && local < kQuantiseRows) {
         if (row < length) {
-          load(x[p], kIsQuery ? a.q : a.k, base + row * stride.token, stride.dim, channel, a.head_dim,
-               kIsQuery ? a.q_vector : a.k_vector, a.io_type);
+          load(x[p], tensor, base + row * stride.token, stride.dim, channel, a.head_dim, vector, a.io_type);
           SAGE_UNROLL for (int e = 0; e < 8; ++e) {
-            if (kIsQuery) {
-              product += x[p][e] * mean[e];
-            } else {
-              x[p][e] = maximum(minimum(x[p][e] - mean[e], kLargest), -kLargest);
-            }
+            product += x[p][e] * mean[e];
+            if (!is_query) x[p][e] = maximum(minimum(x[p][e] - mean[e], kLargest), -kLargest);
             top = maximum(top, absolute(x[p][e]));
           }
         }
@@ -184,7 +183,7 @@ struct Prologue {
     }
     Ops::barrier();
 
-    const float unit = kIsQuery ? a.sm_scale * kLog2E : 1.0f;
+    const float unit = is_query ? a.sm_scale * kLog2E : 1.0f;
     const SharedRef row_top = shared + 2 * kQuantiseRows * 32 * 4;
     if (thread < kQuantiseRows) {
       float top = 0.0f;
@@ -194,7 +193,7 @@ struct Prologue {
         if (dot) product += shared_load<float>(shared + ((kQuantiseRows + thread) * 32 + i) * 4);
       }
       shared_store<float>(row_top + thread * 4, top);
-      if (kIsQuery && first + thread < length) {
+      if (is_query && first + thread < length) {
         const i64 index = static_cast<i64>(slice) * a.q_len + first + thread;
         global_store<float>(a.q_scale + index, round_scale(top * absolute(unit) * (1.0f / 127.0f)));
         if (dot) global_store<float>(a.q_mean + index, product * a.sm_scale);
@@ -203,22 +202,22 @@ struct Prologue {
     Ops::barrier();
 
     float block_top = 0.0f;
-    if (!kIsQuery) {
+    if (!is_query) {
       for (int i = 0; i < kQuantiseRows; ++i) block_top = maximum(block_top, shared_load<float>(row_top + i * 4));
       if (thread == 0) {
         const i64 index = (static_cast<i64>(slice) * a.key_padded + first) / kQuantiseRows;
         global_store<float>(a.k_scale + index, round_scale(block_top * (1.0f / 127.0f)));
       }
     }
+    signed char* const out = is_query ? a.q8 : a.k8;
     SAGE_UNROLL for (int p = 0; p < passes; ++p) {
       const int local = lane_row + p * rows;
       const int row = first + local;
       if (lane_row < rows && local < kQuantiseRows && row < stored) {
-        const float top = kIsQuery ? shared_load<float>(row_top + local * 4) : block_top;
+        const float top = is_query ? shared_load<float>(row_top + local * 4) : block_top;
         const float inverse = unit / round_scale(top * absolute(unit) * (1.0f / 127.0f));
         u32x2 packed = {};
         SAGE_UNROLL for (int e = 0; e < 8; ++e) packed[e / 4] |= to_int8(x[p][e] * inverse) << (e % 4 * 8);
-        signed char* const out = kIsQuery ? a.q8 : a.k8;
         global_store<u32x2>(out + (static_cast<i64>(slice) * stored + row) * kDp + channel, packed);
       }
     }
@@ -290,10 +289,9 @@ struct Prologue {
   template <int kDp>
   static SAGE_FN void quantise(const SageArgs& a, const SharedRef shared) {
     const int block = Ops::workgroup_id();
-    if (block < a.q_blocks) {
-      quantise_rows<kDp, true>(a, block, shared);
-    } else if (block < a.q_blocks + a.k_blocks) {
-      quantise_rows<kDp, false>(a, block - a.q_blocks, shared);
+    if (block < a.q_blocks + a.k_blocks) {
+      const bool is_query = block < a.q_blocks;
+      quantise_rows<kDp>(a, is_query, is_query ? block : block - a.q_blocks, shared);
     } else {
       transpose<kDp>(a, block - a.q_blocks - a.k_blocks, shared);
     }
