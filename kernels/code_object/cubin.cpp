@@ -10,7 +10,8 @@ Result<Cubin> read_cubin(ByteSpan bytes) {
   const auto file = ElfFile::open(bytes);
   if (!file) return file.error();
   const ElfHeader& header = file->header();
-  if (header.machine != elf::machine_cuda) return Error{Errc::unsupported, 18, "ELF machine " + std::to_string(header.machine) + " is not CUDA"};
+  if (header.machine != elf::machine_cuda)
+    return Error{Errc::unsupported, 18, "ELF machine " + std::to_string(header.machine) + " is not CUDA"};
   // nvcc 13 writes ABI version 8 with the architecture in bits 8-15 (0x6005a04 for sm_90); up to 7 it was in bits 0-7.
   Cubin cubin;
   cubin.sm = (header.abi_version >= 8 ? header.flags >> 8U : header.flags) & 0xffU;
@@ -23,6 +24,8 @@ Result<Cubin> read_cubin(ByteSpan bytes) {
   return cubin;
 }
 
-bool loads_on_sm(unsigned object_sm, unsigned device_sm) { return object_sm / 10 == device_sm / 10 && object_sm % 10 <= device_sm % 10; }
+bool loads_on_sm(unsigned object_sm, unsigned device_sm) {
+  return object_sm / 10 == device_sm / 10 && object_sm % 10 <= device_sm % 10;
+}
 
 }  // namespace sage::code_object

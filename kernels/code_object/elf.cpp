@@ -109,6 +109,12 @@ std::optional<Error> ElfFile::read_sections() {
     sections_.push_back(
         {{}, *file_.u32(at + 4), *file_.u64(at + 24), *file_.u64(at + 32), *file_.u32(at + 40), *file_.u64(at + 56)});
   }
+  // Whoever loads the file after us is not told its size, so every section must be inside, whether it is read here or
+  // not.
+  for (const ElfSection& section : sections_) {
+    const auto held = contents(section);
+    if (!held) return held.error();
+  }
   if (names_index >= count) return std::nullopt;
   const auto names = contents(sections_[static_cast<std::size_t>(names_index)]);
   if (!names) return names.error();

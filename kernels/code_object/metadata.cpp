@@ -96,6 +96,7 @@ class MetadataReader {
     }
     if (key == ".name") return assign(kernel.name, key);
     if (key == ".symbol") return assign(kernel.symbol, key);
+    if (key == ".args") return read_arguments(kernel);
     if (key == ".reqd_workgroup_size") return numbers(kernel.required_workgroup_size, key);
     if (key == ".uses_dynamic_stack") {
       const auto token = reader_.next();
@@ -105,6 +106,37 @@ class MetadataReader {
       return std::nullopt;
     }
     return reader_.skip();
+  }
+
+  std::optional<Error> read_arguments(KernelMetadata& kernel) {
+    const auto count = open(Kind::array, ".args");
+    if (!count) return count.error();
+    for (std::uint64_t i = 0; i < *count; ++i) {
+      const auto entries = open(Kind::map, "argument");
+      if (!entries) return entries.error();
+      std::uint64_t end = 0;
+      bool hidden = false;
+      for (std::uint64_t j = 0; j < *entries; ++j) {
+        const auto key = text("key of an argument");
+        if (!key) return key.error();
+        if (*key == ".offset" || *key == ".size") {
+          const auto value = number(*key);
+          if (!value) return value.error();
+          end += *value;
+        } else if (*key == ".value_kind") {
+          const auto kind = text(*key);
+          if (!kind) return kind.error();
+          hidden = kind->starts_with("hidden_");
+        } else if (const auto error = reader_.skip()) {
+          return error;
+        }
+      }
+      if (end > std::numeric_limits<std::uint32_t>::max())
+        return Error{Errc::malformed, reader_.offset(), "argument that ends at byte " + std::to_string(end)};
+      if (!hidden)
+        kernel.explicit_kernarg_bytes = std::max(kernel.explicit_kernarg_bytes, static_cast<std::uint32_t>(end));
+    }
+    return std::nullopt;
   }
 
   Result<std::uint64_t> open(Kind kind, std::string_view what) {

@@ -21,7 +21,8 @@ struct KernelMetadata {
   std::uint32_t sgpr_spill_count = 0;
   std::uint32_t lds_bytes = 0;  // static; dynamic LDS is added at launch
   std::uint32_t scratch_bytes_per_lane = 0;
-  std::uint32_t kernarg_bytes = 0;  // explicit and hidden arguments
+  std::uint32_t kernarg_bytes = 0;           // explicit and hidden arguments
+  std::uint32_t explicit_kernarg_bytes = 0;  // up to the end of the last argument that the source declares
   std::uint32_t kernarg_alignment = 0;
   std::uint32_t wavefront_size = 0;
   std::uint32_t max_workgroup_size = 0;                    // flat

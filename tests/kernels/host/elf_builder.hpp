@@ -66,6 +66,8 @@ struct KernelSpec {
   std::uint32_t kernarg = 24;
   std::uint32_t spills = 0;
   std::uint32_t wave = 32;
+  std::uint32_t arguments = 24;  // bytes of the one explicit argument
+  std::uint32_t max_threads = 256;
 };
 
 struct ObjectSpec {
@@ -84,7 +86,22 @@ inline Buffer metadata_note(const ObjectSpec& spec) {
   note.text("amdhsa.kernels").array(static_cast<std::uint32_t>(spec.kernels.size()));
   for (const KernelSpec& kernel : spec.kernels) {
     note.map(13);
-    note.text(".args").array(1).map(2).text(".size").number(24).text(".value_kind").text("by_value");
+    note.text(".args")
+        .array(2)
+        .map(3)
+        .text(".offset")
+        .number(0)
+        .text(".size")
+        .number(kernel.arguments)
+        .text(".value_kind")
+        .text("by_value");
+    note.map(3)
+        .text(".offset")
+        .number(kernel.arguments)
+        .text(".size")
+        .number(4)
+        .text(".value_kind")
+        .text("hidden_block_count_x");
     note.text(".name").text(kernel.name).text(".symbol").text(kernel.name + ".kd");
     note.text(".vgpr_count").number(kernel.vgprs).text(".sgpr_count").number(16);
     note.text(".vgpr_spill_count").number(kernel.spills).text(".sgpr_spill_count").number(0);
@@ -93,7 +110,7 @@ inline Buffer metadata_note(const ObjectSpec& spec) {
         .text(".private_segment_fixed_size")
         .number(kernel.scratch);
     note.text(".kernarg_segment_size").number(kernel.kernarg).text(".wavefront_size").number(kernel.wave);
-    note.text(".max_flat_workgroup_size").number(256).text(".uses_dynamic_stack").boolean(false);
+    note.text(".max_flat_workgroup_size").number(kernel.max_threads).text(".uses_dynamic_stack").boolean(false);
   }
   return note.bytes;
 }

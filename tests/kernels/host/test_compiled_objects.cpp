@@ -161,7 +161,7 @@ TEST_CASE("resources agree with llvm-readelf") {
     }
     CHECK(object.find_kernel("shared")->metadata.lds_bytes == 4000);
     CHECK(object.find_kernel("scratch")->metadata.scratch_bytes_per_lane >= 256);
-    CHECK(object.find_kernel("scale")->metadata.kernarg_bytes == 24);
+    CHECK(object.find_kernel("scale")->metadata.explicit_kernarg_bytes == 24);
   }
 }
 

@@ -95,6 +95,7 @@ TEST_CASE("metadata of kernels") {
   CHECK(kernel.vgpr_spill_count == 3);
   CHECK(kernel.scratch_bytes_per_lane == 16);
   CHECK(kernel.kernarg_bytes == 48);
+  CHECK(kernel.explicit_kernarg_bytes == 24);  // without the hidden argument behind it
   CHECK(kernel.wavefront_size == 64);
   CHECK(kernel.max_workgroup_size == 256);
 }
@@ -111,6 +112,18 @@ TEST_CASE("notes that lie") {
   CHECK(code(Packer{}.map(1).text("amdhsa.kernels").text("none")) == Errc::malformed);
   CHECK(code(Packer{}.map(1).text("amdhsa.kernels").array(1).map(0)) == Errc::malformed);
   CHECK(code(Packer{}.map(1).text("amdhsa.kernels").array(1).map(1).text(".vgpr_count").text("24")) == Errc::malformed);
+  CHECK(code(Packer{}
+                 .map(1)
+                 .text("amdhsa.kernels")
+                 .array(1)
+                 .map(1)
+                 .text(".args")
+                 .array(1)
+                 .map(2)
+                 .text(".offset")
+                 .number(0xffffffff)
+                 .text(".size")
+                 .number(1)) == Errc::malformed);
   CHECK(code(Packer{}.map(1).text("amdhsa.version").array(3).number(1).number(2).number(3)) == Errc::malformed);
 
   Packer twice;
