@@ -104,12 +104,16 @@ struct Attention {
   // Online softmax of one query group over one tile; scores in, packed probabilities out.
   //
   // The output is divided by the sum of the rounded probabilities, so that rounding cancels where few keys dominate. Log-sum-exp would show
-  // that rounding (3 % of a row with one key in fp8, 0.1 % in f16): it gets a sum of the unrounded ones, only when asked for.
+  // that rounding (3 % of a row with one key in fp8, 0.1 % in f16 rounded toward zero): it gets a sum of the unrounded ones, only when asked for.
   static SAGE_FN void softmax(Scores (&s)[blocks], Probabilities (&p)[blocks], Rows& rows,
                               typename Arch::Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
-                              const bool want_lse, const Lane lane, const int first_key,
-                              const int (&limit)[lanes_queries]) {
+                              const bool want_lse, const Lane lane, const int first_key, const SageArgs& a,
+                              const int group_query) {
     if (masked) {
+      int limit[lanes_queries];
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        limit[q] = limit_of(a, minimum(group_query + Arch::query_of(lane, q), a.q_len - 1));
+      }
       SAGE_UNROLL for (int b = 0; b < blocks; ++b) mask_block(s[b], lane, first_key + b * kKeysPerScale, limit);
     }
     float c[blocks][lanes_queries];
@@ -144,8 +148,10 @@ struct Attention {
         const int q = Arch::query_slot(i);
         x[i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s[b], i)), c[b][q], -shift[q]));
       }
-      if (want_lse) {
-        SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact_sum[Arch::query_slot(i)] += x[i];
+      if constexpr (Arch::exact_lse) {
+        if (want_lse) {
+          SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact_sum[Arch::query_slot(i)] += x[i];
+        }
       }
       Arch::pack(p[b], x);
       Arch::accumulate(rows.sum, p[b]);
@@ -193,13 +199,11 @@ struct Attention {
     typename Arch::template Query<kDp> query[kGroups];
     Rows rows[kGroups];
     typename Arch::Out out[kGroups][out_tiles];
-    int limit[kGroups][lanes_queries];
     const SharedRef q_shared = shared + (kKBuffers * k_bytes + kVBuffers * v_bytes);
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
       const int group_query = first_query + g * Arch::query_tile;
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = minimum(group_query + Arch::query_of(lane, q), a.q_len - 1);
-        limit[g][q] = limit_of(a, row);
         rows[g].scale[q] = global_load<float>(a.q_scale + static_cast<i64>(slice) * a.q_len + row);
         rows[g].max[q] = kNothing;
         rows[g].exact_sum[q] = 0.0f;
@@ -224,11 +228,11 @@ struct Attention {
     const SharedRef v_tile = shared + kKBuffers * k_bytes;
     const u32 k_lane = Arch::k_lane(lane, kDp);
     const u32 v_lane = Arch::v_lane(lane, kKeys);
-    if constexpr (Arch::queries_in_shared) {
-      Arch::template share_queries<kDp, queries, threads>(q_shared, thread, a.q8 + static_cast<i64>(slice) * a.q_len * kDp,
-                                                          tile * queries, a.q_len);
-    }
     if (tiles > 0) {
+      if constexpr (Arch::queries_in_shared) {
+        Arch::template share_queries<kDp, queries, threads>(q_shared, thread, a.q8 + static_cast<i64>(slice) * a.q_len * kDp,
+                                                            tile * queries, a.q_len);
+      }
       copy.start(0, k_tile, v_tile);
       copy.finish(k_tile, v_tile);
     }
@@ -258,7 +262,8 @@ struct Attention {
           Scores group_scores[blocks];
           Probabilities group_p[blocks];
           SAGE_UNROLL for (int b = 0; b < blocks; ++b) group_scores[b] = s[b][g];
-          softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, limit[g]);
+          softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, a,
+                  first_query + g * Arch::query_tile);
           SAGE_UNROLL for (int b = 0; b < blocks; ++b) p[b][g] = group_p[b];
         }
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
@@ -275,7 +280,7 @@ struct Attention {
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = first_query + g * Arch::query_tile + Arch::query_of(lane, q);
         const float sum = Arch::total(rows[g].sum, q);
-        const float lse_sum = Arch::row_total(rows[g].exact_sum[q]);
+        const float lse_sum = Arch::exact_lse ? Arch::row_total(rows[g].exact_sum[q]) : sum;
         if (row < a.q_len) {
           const float inverse = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
           const i64 at = batch * a.out_stride.batch + head * a.out_stride.head + row * a.out_stride.token;

@@ -23,12 +23,13 @@ struct Gfx12 : Amd {
   static constexpr int out_values = 8;         // values per lane of an accumulator tile
   static constexpr int out_run = 8;            // consecutive channels among them
   static constexpr bool queries_in_shared = false;
+  static constexpr bool exact_lse = true;  // P is rounded toward zero, or to fp8
   static constexpr float fp8_max = 448.0f;     // OCP e4m3; conversion above it gives NaN
   static constexpr float p_offset = kPv == SAGE_PV_FP8 ? 4.0f : 0.0f;
   static constexpr float lazy_threshold = kPv == SAGE_PV_FP8 ? 4.0f : 8.0f;  // 2^(offset + threshold) stays below fp8_max
 
-  static constexpr int k_row_bytes(const int dp) { return dp + 16; }
-  static constexpr int v_row_bytes(const int keys) { return keys * (kPv == SAGE_PV_FP8 ? 1 : 2) + 16; }
+  static SAGE_FN constexpr int k_row_bytes(const int dp) { return dp + 16; }
+  static SAGE_FN constexpr int v_row_bytes(const int keys) { return keys * (kPv == SAGE_PV_FP8 ? 1 : 2) + 16; }
   static SAGE_FN u32 k_unit(const u32 row, const u32 byte, const int dp) { return row * (dp + 16) + byte; }
   static SAGE_FN u32 v_unit(const u32 row, const u32 byte, const int keys) { return row * v_row_bytes(keys) + byte; }
 

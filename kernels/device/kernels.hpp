@@ -56,6 +56,16 @@ SAGE_TILES_GFX9_FP8(SAGE_ROW)
 typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
 #endif
 
+#if defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Nvidia, dp, __VA_ARGS__)
+SAGE_TILES_NVIDIA_F16(SAGE_ROW)
+#if defined(SAGE_ON_HOST) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+SAGE_TILES_NVIDIA_FP8(SAGE_ROW)
+#endif
+#undef SAGE_ROW
+typedef sage_device::Nvidia<SAGE_PV_FP8> SageOps;
+#endif
+
 SAGE_KERNEL(sage_statistics, 256, 0)(const SageArgs a) {
   SAGE_SHARED(shared, sage_device::Prologue<SageOps>::statistics_shared);
   sage_device::Prologue<SageOps>::statistics(a, shared);

@@ -186,7 +186,7 @@ SAGE_FN T uniform_load(const void* at) {
   __shared__ __align__(16) unsigned char name##_bytes[bytes]; \
   const sage_device::SharedRef name = static_cast<sage_device::u32>(__cvta_generic_to_shared(name##_bytes))
 #define SAGE_SHARED_DYNAMIC(name, bytes)                        \
-  extern __shared__ __align__(128) unsigned char name##_bytes[]; \
+  extern __shared__ __align__(1024) unsigned char name##_bytes[]; \
   const sage_device::SharedRef name = static_cast<sage_device::u32>(__cvta_generic_to_shared(name##_bytes))
 #else
 #define SAGE_OCCUPANCY_0

@@ -23,12 +23,19 @@ enum class WaveState { ready, at_barrier, finished };
 
 }  // namespace
 
+struct PendingCopy {
+  std::uint32_t to;
+  const void* from;
+  std::uint32_t bytes;
+};
+
 struct Lane {
   Context context;
   Workgroup* group = nullptr;
   int thread = 0;
   int wave = 0;
   bool finished = false;
+  std::vector<PendingCopy> pending;
 };
 
 namespace {
@@ -177,6 +184,7 @@ class Workgroup {
     Workgroup& group = *lane.group;
     group.kernel_();
     lane.finished = true;
+    if (!lane.pending.empty()) group.report_.add("a lane returned with asynchronous copies that it never waited for");
     Wave& wave = group.waves_[static_cast<std::size_t>(lane.wave)];
     ++wave.finished;
     if (wave.arrived != 0) group.fail(lane, "a lane returned while others of its wave wait at a wave-wide instruction");
@@ -286,6 +294,22 @@ void global_store_bytes(void* at, const void* from, const std::size_t bytes) {
   const Lane& lane = *Workgroup::current();
   Workgroup& group = *lane.group;
   group.memory().store(at, from, bytes, group.global_thread(lane), group.report());
+}
+void async_copy(const std::uint32_t to, const void* from, const std::uint32_t bytes) {
+  static constexpr unsigned char poison[16] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+                                               0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+  if (bytes > sizeof(poison)) return problem("an asynchronous copy has at most 16 bytes");
+  shared_store_bytes(to, poison, bytes);
+  Workgroup::current()->pending.push_back({to, from, bytes});
+}
+void async_wait() {
+  std::vector<PendingCopy>& pending = Workgroup::current()->pending;
+  for (const PendingCopy& copy : pending) {
+    unsigned char data[16];
+    global_load_bytes(copy.from, data, copy.bytes);
+    shared_store_bytes(copy.to, data, copy.bytes);
+  }
+  pending.clear();
 }
 void problem(const std::string& message) { Workgroup::current()->group->report().add(message); }
 

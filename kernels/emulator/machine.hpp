@@ -53,6 +53,10 @@ void shared_load_bytes(std::uint32_t at, void* to, std::uint32_t bytes);
 void shared_store_bytes(std::uint32_t at, const void* from, std::uint32_t bytes);
 void global_load_bytes(const void* at, void* to, std::size_t bytes);
 void global_store_bytes(void* at, const void* from, std::size_t bytes);
+// An asynchronous copy to shared memory may land at any time before the lane waits: the destination counts as written (with poison) when the copy is
+// issued, and again, with the data, when it is waited for.
+void async_copy(std::uint32_t to, const void* from, std::uint32_t bytes);
+void async_wait();
 void problem(const std::string& message);
 
 template <class T>
