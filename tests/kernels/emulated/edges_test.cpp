@@ -137,6 +137,29 @@ TEST_SUITE("edges") {
     }
   }
 
+  TEST_CASE("offsets beyond 2^31 elements") {
+    // A few tokens so far apart that an offset in 32 bits would land elsewhere; with and without 16-byte alignment.
+    const Device& device = device_under_test();
+    for (const device::PvType pv : pv_types(device)) {
+      for (const std::int64_t stride : {(std::int64_t{1} << 31) + 64, (std::int64_t{1} << 30) + 77}) {
+        device::Problem p = problem(5, 6, pv);
+        p.q_heads = 2;
+        p.batch = 2;
+        p.head_dim = 72;
+        Options options;
+        options.layout = Layout::nhd;
+        options.sparse_token_stride = stride;
+        const Result result = run_problem(device, p, options);
+        CAPTURE(result.report.text());
+        CHECK(result.report.clean());
+        const Errors e = compare(device, result, Against::quantised);
+        CHECK(e.not_a_number == 0);
+        CHECK(e.relative_l1 <= (pv == device::PvType::f16 ? 1e-3 : 2e-2));
+        CHECK(e.lse <= 1e-3);
+      }
+    }
+  }
+
   TEST_CASE("decoding: one query, long history") {
     const Device& device = device_under_test();
     for (const device::PvType pv : pv_types(device)) {

@@ -1,6 +1,9 @@
 #include "harness.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -46,6 +49,76 @@ class Buffer {
   std::size_t bytes_;
   std::unique_ptr<unsigned char[]> memory_;
   unsigned char* data_ = nullptr;
+};
+
+// A tensor as the device sees it: a dense copy, or the same elements scattered over a sparse mapping far larger than memory.
+class DeviceTensor {
+ public:
+  DeviceTensor(GlobalMemory& memory, const std::string& name, const std::vector<std::uint16_t>& dense, const SageStrides& dense_stride,
+               const std::array<int, 4>& extents, const std::int64_t sparse_token_stride, const bool is_input)
+      : dense_stride_(dense_stride), extents_(extents) {
+    if (sparse_token_stride == 0) {
+      stride_ = dense_stride;
+      buffer_ = std::make_unique<Buffer<std::uint16_t>>(memory, name, dense.size());
+      data_ = buffer_->data();
+      if (is_input) std::copy(dense.begin(), dense.end(), data_);
+      if (is_input) memory.mark_written(data_, dense.size() * 2);
+      return;
+    }
+    const auto [batch, heads, tokens, dim] = extents;
+    stride_ = {std::int64_t{heads} * dim, dim, sparse_token_stride, 1};
+    bytes_ = static_cast<std::size_t>((tokens - 1) * sparse_token_stride + std::int64_t{batch} * heads * dim) * 2;
+    void* const map = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) throw std::runtime_error("cannot map a sparse tensor");
+    data_ = static_cast<std::uint16_t*>(map);
+    memory.add(name, data_, bytes_, GlobalMemory::Access::read_write, false);
+    if (is_input) {
+      each([&](const std::size_t to, const std::size_t from) {
+        data_[to] = dense[from];
+        memory.mark_written(data_ + to, 2);
+      });
+    }
+  }
+  ~DeviceTensor() {
+    if (bytes_ > 0) munmap(data_, bytes_);
+  }
+  DeviceTensor(const DeviceTensor&) = delete;
+  DeviceTensor& operator=(const DeviceTensor&) = delete;
+  DeviceTensor(DeviceTensor&&) = delete;
+  DeviceTensor& operator=(DeviceTensor&&) = delete;
+
+  [[nodiscard]] std::uint16_t* data() const { return data_; }
+  [[nodiscard]] const SageStrides& stride() const { return stride_; }
+  void gather(std::vector<std::uint16_t>& dense, const std::size_t elements) const {
+    if (bytes_ == 0) {
+      dense.assign(data_, data_ + elements);
+      return;
+    }
+    dense.assign(elements, 0);
+    each([&](const std::size_t at, const std::size_t to) { dense[to] = data_[at]; });
+  }
+
+ private:
+  template <class F>
+  void each(F f) const {
+    const auto [batch, heads, tokens, dim] = extents_;
+    const auto at = [](const SageStrides& s, const int b, const int h, const int t, const int d) {
+      return static_cast<std::size_t>(b * s.batch + h * s.head + t * s.token + d * s.dim);
+    };
+    for (int b = 0; b < batch; ++b) {
+      for (int h = 0; h < heads; ++h) {
+        for (int t = 0; t < tokens; ++t) {
+          for (int d = 0; d < dim; ++d) f(at(stride_, b, h, t, d), at(dense_stride_, b, h, t, d));
+        }
+      }
+    }
+  }
+  std::unique_ptr<Buffer<std::uint16_t>> buffer_;
+  std::uint16_t* data_ = nullptr;
+  std::size_t bytes_ = 0;
+  SageStrides stride_{};
+  SageStrides dense_stride_;
+  std::array<int, 4> extents_;
 };
 
 void fill_tensor(std::vector<std::uint16_t>& data, const SageStrides& s, const std::size_t elements, const char name, const int batch,
@@ -131,16 +204,13 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
               options.fill, random);
 
   GlobalMemory memory;
-  const auto input = [&memory](const char* name, const std::vector<std::uint16_t>& data) {
-    Buffer<std::uint16_t> buffer(memory, name, data.size());
-    std::copy(data.begin(), data.end(), buffer.data());
-    memory.mark_written(buffer.data(), data.size() * 2);
-    return buffer;
-  };
-  const Buffer<std::uint16_t> q = input("q", t.q);
-  const Buffer<std::uint16_t> k = input("k", t.k);
-  const Buffer<std::uint16_t> v = input("v", t.v);
-  const Buffer<std::uint16_t> out(memory, "out", t.out_elements);
+  const std::array<int, 4> q_extents{problem.batch, problem.q_heads, problem.q_len, problem.head_dim};
+  const std::array<int, 4> kv_extents{problem.batch, problem.kv_heads, problem.kv_len, problem.head_dim};
+  const std::int64_t sparse = options.sparse_token_stride;
+  const DeviceTensor q(memory, "q", t.q, t.q_stride, q_extents, sparse, true);
+  const DeviceTensor k(memory, "k", t.k, t.k_stride, kv_extents, sparse, true);
+  const DeviceTensor v(memory, "v", t.v, t.v_stride, kv_extents, sparse, true);
+  const DeviceTensor out(memory, "out", t.q, t.out_stride, q_extents, sparse, false);
   const std::size_t q_rows = static_cast<std::size_t>(problem.batch) * static_cast<std::size_t>(problem.q_heads) *
                              static_cast<std::size_t>(problem.q_len);
   const Buffer<float> lse(memory, "lse", problem.want_lse ? q_rows : 0);
@@ -151,10 +221,10 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
   args.v = v.data();
   args.out = out.data();
   args.lse = problem.want_lse ? lse.data() : nullptr;
-  args.q_stride = t.q_stride;
-  args.k_stride = t.k_stride;
-  args.v_stride = t.v_stride;
-  args.out_stride = t.out_stride;
+  args.q_stride = q.stride();
+  args.k_stride = k.stride();
+  args.v_stride = v.stride();
+  args.out_stride = out.stride();
   args.sm_scale = static_cast<float>(result.sm_scale);
   result.sm_scale = args.sm_scale;
   alignas(256) static unsigned char nowhere[1];
@@ -185,8 +255,6 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
   if (args.k_mean != nullptr) args.k_mean = k_mean.data();
   if (args.q_mean != nullptr) args.q_mean = q_mean.data();
   if (args.partial != nullptr) args.partial = partial.data();
-  args.q_vector = device::is_vector_aligned(args.q, args.q_stride) ? 1 : 0;
-
   const auto launch = [&](const char* name, const std::int64_t first, const std::int64_t grid, const int threads) {
     sage_emulator::Launch l;
     l.first_workgroup = static_cast<int>(first);
@@ -214,7 +282,7 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
       result.row_ran[static_cast<std::size_t>(slice) * static_cast<std::size_t>(problem.q_len) + static_cast<std::size_t>(row)] = true;
     }
   }
-  result.out.assign(out.data(), out.data() + t.out_elements);
+  out.gather(result.out, t.out_elements);
   if (problem.want_lse) result.lse.assign(lse.data(), lse.data() + q_rows);
   return result;
 }

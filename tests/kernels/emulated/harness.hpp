@@ -63,6 +63,8 @@ struct Options {
   std::vector<int> workgroups;  // empty: all
   sage_emulator::WaveOrder order = sage_emulator::WaveOrder::forward;
   int length = -1;  // a device::Length, or -1 for the choice by q_len
+  // Elements between tokens in the device's tensors, which then lie in sparsely mapped memory as [token][head][dim]; 0: as `layout` says.
+  std::int64_t sparse_token_stride = 0;
 };
 
 struct Result {
