@@ -140,7 +140,7 @@ Failure Driver::current_ordinal(int& ordinal) const {
   const DriverResult result = get_device_(&ordinal);
   if (result == 0) return success();
   Failure failure = failed(api_ == Api::hip ? "hipGetDevice" : "cuCtxGetDevice", result);
-  const bool none = api_ == Api::hip ? result == HipResult::no_device
+  const bool none = api_ == Api::hip ? result == HipResult::no_device || result == HipResult::invalid_device
                                      : result == CudaResult::no_device || result == CudaResult::invalid_context ||
                                            result == CudaResult::not_initialized;
   if (none) failure.status = SAGE_E_NO_DEVICE;

@@ -41,6 +41,7 @@ struct HipProperties {
 
 struct HipResult {
   static constexpr DriverResult no_device = 100;
+  static constexpr DriverResult invalid_device = 101;  // HIP 5.2.3 says this from hipGetDevice where there is no GPU
 };
 
 struct CudaResult {

@@ -161,6 +161,8 @@ TEST_CASE("a library without a function, a machine without a GPU, a GPU without 
   driver.state->get_device_result = 100;
   CHECK(make({good()}, error) == SAGE_E_NO_DEVICE);
   CHECK(error.driver_code == 100);
+  driver.state->get_device_result = 101;
+  CHECK(make({good()}, error) == SAGE_E_NO_DEVICE);
   driver.state->get_device_result = 0;
   driver.state->properties_result = 101;
   CHECK(make({good()}, error) == SAGE_E_DRIVER);
