@@ -28,6 +28,17 @@ std::string gpu_label(const Gpu& gpu) {
   return gpu.name.known() ? *gpu.name + " (" + gpu.id + ")" : gpu.id;
 }
 
+std::string gpu_name(const Gpu& gpu) {
+  if (gpu.name.known()) return *gpu.name;
+  return gpu.device_id.known() ? "AMD GPU 1002:" + hex(*gpu.device_id, 4) : "AMD GPU";
+}
+
+std::string name_and_target(const Gpu& gpu) {
+  const std::string name = gpu_name(gpu);
+  const std::string target = gpu.target.value_or("target unknown");
+  return contains(name, target) ? name : name + " (" + target + ")";
+}
+
 std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -51,9 +62,12 @@ std::string owner_and_mode(const DeviceNode& node) {
          (node.mode.known() ? octal(*node.mode) : "?");
 }
 
+bool in_home_folder(std::string_view path) {
+  return path.starts_with("/home/") || path.starts_with("/root/");
+}
+
 std::string edit_command(const std::string& file, std::uint32_t line) {
-  const bool system_wide = file.rfind("/home/", 0) != 0 && file.rfind("/root/", 0) != 0;
-  return std::string(system_wide ? "sudo " : "") + "\"${EDITOR:-nano}\" +" + std::to_string(line) + " " +
+  return std::string(in_home_folder(file) ? "" : "sudo ") + "\"${EDITOR:-nano}\" +" + std::to_string(line) + " " +
          shell_word(file);
 }
 
