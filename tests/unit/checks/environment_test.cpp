@@ -27,6 +27,9 @@ Facts with(std::string_view name, std::string value) {
 Facts with_two_gpus() {
   Facts facts = healthy_facts();
   facts.gpus.amd.value().push_back(test::integrated_gpu());
+  DeviceNode node = facts.devices.dri->front();
+  node.path = "/dev/dri/renderD129";
+  facts.devices.dri.value().push_back(node);
   return facts;
 }
 

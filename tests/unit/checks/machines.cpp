@@ -93,6 +93,8 @@ Facts bare_metal_9070xt() {
   Facts facts;
   facts.platform.kind = PlatformKind::bare_metal;
   facts.platform.container = ContainerKind::none;
+  facts.platform.is_root = false;
+  facts.platform.under_sudo = false;
   facts.gpus.amd = std::vector<Gpu>{rx_9070_xt()};
   facts.gpus.others = std::vector<std::string>();
   facts.gpus.kfd_gpu_nodes = 1U;
