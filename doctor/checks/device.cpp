@@ -137,10 +137,18 @@ bool has_render_node(const Facts& facts, const Gpu& gpu) {
   return node != nullptr && node->present.is(true);
 }
 
+// A render node matters only for a GPU that KFD lists and shows to this process.
+std::optional<Finding> skip_unless_shown(const Gpu& gpu) {
+  if (auto skip = skip_unless_known({{"gpus.amd.in_kfd", &gpu.in_kfd}})) return skip;
+  if (!*gpu.in_kfd) return not_applicable("KFD does not list this GPU");
+  if (auto skip = skip_unless_known({{"gpus.amd.kfd_readable", &gpu.kfd_readable}})) return skip;
+  if (!*gpu.kfd_readable) return not_applicable("this GPU is hidden from this process");
+  return std::nullopt;
+}
+
 Finding render_present(const CheckInput& input, const Gpu& gpu) {
   const Facts& facts = input.facts;
-  if (auto skip = skip_unless_known({{"gpus.amd.in_kfd", &gpu.in_kfd}})) return *skip;
-  if (!*gpu.in_kfd) return not_applicable("KFD does not list this GPU");
+  if (auto skip = skip_unless_shown(gpu)) return *skip;
   if (auto skip =
           skip_unless_known({{"gpus.amd.render_node", &gpu.render_node}, {"devices.dri", &facts.devices.dri}})) {
     return *skip;
@@ -177,13 +185,13 @@ Finding render_present(const CheckInput& input, const Gpu& gpu) {
 
 Finding render_access(const CheckInput& input, const Gpu& gpu) {
   const Facts& facts = input.facts;
-  if (auto skip = skip_unless_known({{"gpus.amd.in_kfd", &gpu.in_kfd},
-                                     {"gpus.amd.render_node", &gpu.render_node},
-                                     {"devices.dri", &facts.devices.dri}})) {
+  if (auto skip = skip_unless_shown(gpu)) return *skip;
+  if (auto skip =
+          skip_unless_known({{"gpus.amd.render_node", &gpu.render_node}, {"devices.dri", &facts.devices.dri}})) {
     return *skip;
   }
   const DeviceNode* node = render_node_of(facts, gpu);
-  if (!*gpu.in_kfd || node == nullptr || node->present.is(false)) return not_applicable("it has no render node here");
+  if (node == nullptr || node->present.is(false)) return not_applicable("it has no render node here");
 
   // A sleeping GPU is not woken by opening its node: there the permissions have to do.
   const bool may_sleep = gpu.runtime_status.known() && *gpu.runtime_status != "active";
