@@ -24,12 +24,17 @@ struct CheckInput {
 /// subject, status and the texts; it returns at least one finding.
 using CheckFunction = std::vector<Finding> (*)(const CheckInput&);
 
+/// The "does not apply" of a check that this kind of machine can never need; nullopt where it may have something to
+/// say.
+using ScopeFunction = std::optional<Finding> (*)(const Facts&);
+
 struct Check {
   std::string_view id;
   std::string_view title;
   Topic topic = Topic::platform;
   std::vector<std::string_view> depends;  ///< a failure there leaves nothing to say here
   CheckFunction run = nullptr;
+  ScopeFunction out_of_scope = nullptr;  ///< asked before the prerequisites; nullptr: the check is for every machine
 };
 
 // ---- words for check functions

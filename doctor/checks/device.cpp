@@ -9,6 +9,7 @@
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/scope.hpp"
 #include "doctor/checks/wording.hpp"
+#include "probes/base/text.hpp"
 
 namespace sage {
 namespace {
@@ -53,7 +54,7 @@ std::vector<Finding> check_kfd_present(const CheckInput& input) {
         "The driver offers the device, but /dev has no node: /dev is not the kernel's own (devtmpfs), or udev "
         "did not run.";
     finding.confidence = Confidence::possible;
-    finding.remedies = {{"Let udev create it:", {"sudo udevadm trigger --subsystem-match=kfd"}, {Need::sudo}}};
+    finding.remedies = {{"Let udev create it.", {"sudo udevadm trigger --subsystem-match=kfd"}, {Need::sudo}}};
     if (!facts.platform.container.known()) {
       const auto more = pass_devices_remedies(facts);
       finding.remedies.insert(finding.remedies.end(), more.begin(), more.end());
@@ -78,6 +79,48 @@ std::vector<Finding> check_kfd_access(const CheckInput& input) {
 
   Finding finding = fail("/dev/kfd can't be opened: " + errno_text(result));
   explain_refusal(facts, kfd, result, finding);
+  return {finding};
+}
+
+// gpu_id in sysfs gives EPERM for a GPU that the device control group of this process excludes; the runtime then skips
+// its node without a word (facts/gfx.md 3).
+std::vector<Finding> check_gpu_hidden(const CheckInput& input) {
+  const Facts& facts = input.facts;
+  if (auto skip = skip_without_kfd_gpu(facts)) return {*skip};
+  // Without /dev/kfd nothing is hidden: nothing is there.
+  const DeviceNode& kfd = facts.devices.kfd;
+  if (auto skip = skip_unless_known({{"devices.kfd.present", &kfd.present}, {"devices.kfd.open", &kfd.open}})) {
+    return {*skip};
+  }
+  if (!*kfd.present || !kfd.open->ok()) return {not_applicable("/dev/kfd does not open")};
+  std::size_t listed = 0;
+  std::vector<std::string> hidden;
+  for (const Gpu& gpu : *facts.gpus.amd) {
+    if (auto skip = skip_unless_known({{"gpus.amd.in_kfd", &gpu.in_kfd}})) return {*skip};
+    if (!*gpu.in_kfd) continue;
+    if (auto skip = skip_unless_known({{"gpus.amd.kfd_readable", &gpu.kfd_readable}})) return {*skip};
+    ++listed;
+    if (!*gpu.kfd_readable) hidden.push_back(gpu_label(gpu));
+  }
+  if (hidden.empty()) return {pass("no GPU is hidden from this process")};
+  if (hidden.size() < listed) {
+    return {info(std::to_string(hidden.size()) + " of " + counted(listed, "GPU") +
+                 " are hidden from this process: " + join(hidden, ", "))};
+  }
+  Finding finding = fail(listed == 1 ? "the GPU is hidden from this process" : "every GPU is hidden from this process");
+  finding.evidence = {{"/sys/class/kfd/kfd/topology/nodes/*/gpu_id", "EPERM"}};
+  finding.cause =
+      "The device control group of this process does not include the GPUs' nodes below /dev/dri, so the runtime leaves "
+      "them out without a word.";
+  if (facts.platform.container.is(ContainerKind::none)) {
+    finding.remedies = {{"Ask the batch system for a GPU with the job, or allow the device in the service's unit "
+                         "(`DeviceAllow=char-drm rw`).",
+                         {},
+                         {}}};
+  } else {
+    finding.remedies = pass_devices_remedies(facts);
+  }
+  finding.verify = "cat /sys/class/kfd/kfd/topology/nodes/*/gpu_id";
   return {finding};
 }
 
@@ -122,7 +165,7 @@ Finding render_present(const CheckInput& input, const Gpu& gpu) {
   } else {
     finding.cause = "The driver offers the GPU, but its node below /dev/dri is missing.";
     finding.confidence = Confidence::possible;
-    finding.remedies = {{"Let udev create it:", {"sudo udevadm trigger --subsystem-match=drm"}, {Need::sudo}}};
+    finding.remedies = {{"Let udev create it.", {"sudo udevadm trigger --subsystem-match=drm"}, {Need::sudo}}};
     if (!facts.platform.container.known()) {
       const auto more = pass_devices_remedies(facts);
       finding.remedies.insert(finding.remedies.end(), more.begin(), more.end());
@@ -173,7 +216,8 @@ std::vector<Check> device_checks() {
   return {
       {"device.kfd-present", "/dev/kfd exists", Topic::device, {"driver.kfd-node"}, check_kfd_present},
       {"device.kfd-access", "/dev/kfd opens", Topic::device, {"device.kfd-present"}, check_kfd_access},
-      {"device.render-present", "render node exists", Topic::device, {"device.kfd-access"}, check_render_present},
+      {"device.gpu-hidden", "GPUs hidden from this process", Topic::device, {"device.kfd-access"}, check_gpu_hidden},
+      {"device.render-present", "render node exists", Topic::device, {"device.gpu-hidden"}, check_render_present},
       {"device.render-access", "render node opens", Topic::device, {"device.render-present"}, check_render_access},
   };
 }

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "doctor/checks/finding.hpp"
 #include "probes/facts/platform.hpp"
 
 namespace sage {
@@ -28,7 +29,11 @@ inline constexpr FamilyCommand rebuild_boot_image = {"sudo update-initramfs -u -
                                                      "sudo dracut --regenerate-all --force", "sudo mkinitcpio -P",
                                                      "sudo dracut --regenerate-all --force"};
 
-/// A newer kernel from the distribution itself: Ubuntu's HWE kernel, Debian's backports.
-[[nodiscard]] std::string newer_kernel_command(const Distribution& distribution);
+/// True when ID or ID_LIKE names `name`.
+[[nodiscard]] bool is_or_derives_from(const Distribution& distribution, std::string_view name);
+
+/// A kernel of version `wanted` or newer ("6.11"; empty: just a newer one) with its firmware, from the distribution
+/// itself where it has one.
+[[nodiscard]] Remedy newer_kernel(const Distribution& distribution, std::string_view wanted);
 
 }  // namespace sage

@@ -29,7 +29,7 @@ std::string grub_command(const Distribution& distribution, const std::string& ar
 
 Remedy remove_kernel_argument(const Distribution& distribution, const std::string& argument) {
   Remedy remedy;
-  remedy.text = "Take `" + argument + "` out of the kernel command line (GRUB: in /etc/default/grub), then reboot:";
+  remedy.text = "Take `" + argument + "` out of the kernel command line (GRUB: in /etc/default/grub), then reboot.";
   if (package_family(distribution) != PackageFamily::fedora) {
     remedy.commands.push_back("sudo \"${EDITOR:-nano}\" /etc/default/grub");
   }
@@ -42,22 +42,37 @@ std::string numbered_file(const Blacklisting& entry) {
   return entry.line == 0 ? entry.file : entry.file + " line " + std::to_string(entry.line);
 }
 
+// The file's name when it lies in a folder that belongs to packages.
+std::string packaged_name(const std::string& file) {
+  for (const std::string_view folder : {"/usr/lib/modprobe.d/", "/lib/modprobe.d/"}) {
+    if (file.starts_with(folder)) return file.substr(folder.size());
+  }
+  return {};
+}
+
 // Every line has to go, so all of them are one remedy.
 Remedy remove_blacklisting(const Distribution& distribution, const std::vector<Blacklisting>& entries) {
   Remedy remedy;
   std::vector<std::string> files;
+  std::vector<std::string> packaged;
   for (const Blacklisting& entry : entries) {
     if (entry.file == command_line) {
       const Remedy argument = remove_kernel_argument(distribution, entry.text);
       remedy.text += argument.text + " ";
       remedy.commands.insert(remedy.commands.end(), argument.commands.begin(), argument.commands.end());
+    } else if (const std::string name = packaged_name(entry.file); !name.empty()) {
+      // An update brings a packaged file back; an empty one of the same name in /etc hides it (modprobe.d(5)).
+      packaged.push_back(entry.file);
+      remedy.commands.push_back("sudo ln -s /dev/null /etc/modprobe.d/" + shell_word(name));
     } else {
       files.push_back(numbered_file(entry));
       remedy.commands.push_back(edit_command(entry.file, entry.line));
     }
   }
-  if (!files.empty()) {
-    remedy.text += "Delete " + join(files, " and ") + ", rebuild the boot image and reboot:";
+  if (!packaged.empty()) remedy.text += "Hide " + join(packaged, " and ") + ", which a package brings. ";
+  if (!files.empty()) remedy.text += "Delete " + join(files, " and ") + ". ";
+  if (!files.empty() || !packaged.empty()) {
+    remedy.text += "Then rebuild the boot image and reboot.";
     const std::string rebuild = command_for(package_family(distribution), rebuild_boot_image);
     if (!rebuild.empty()) remedy.commands.push_back(rebuild);
   }
@@ -117,19 +132,19 @@ std::vector<std::string> rejections(const Driver& driver) {
 }
 
 std::vector<Remedy> signing_remedies(const Facts& facts) {
-  const bool ubuntu = facts.platform.distribution.id.is("ubuntu");
+  const bool ubuntu = is_or_derives_from(facts.platform.distribution, "ubuntu");
   const std::string key = ubuntu ? "/var/lib/shim-signed/mok/MOK.der" : "/var/lib/dkms/mok.pub";
   Remedy enrol;
   enrol.text =
       "Let the firmware trust the key that DKMS signs with: choose a password, reboot, and in the blue screen "
-      "take \"Enroll MOK\" and give that password. Then build the module again, now signed:";
+      "take \"Enroll MOK\" and give that password. Then build the module again, now signed.";
   // Ubuntu makes its key only when asked; the command leaves one that exists alone.
   if (ubuntu) enrol.commands.emplace_back("sudo update-secureboot-policy --new-key");
   enrol.commands.push_back("sudo mokutil --import " + key);
   enrol.commands.emplace_back("sudo dkms autoinstall --force");
   enrol.needs = {Need::sudo, Need::reboot};
   Remedy in_tree;
-  in_tree.text = "Drop the DKMS driver: the kernel's own amdgpu is signed and serves most GPUs:";
+  in_tree.text = "Drop the DKMS driver: the kernel's own amdgpu is signed and serves most GPUs.";
   const std::string command =
       command_for(package_family(facts.platform.distribution),
                   {"sudo apt remove amdgpu-dkms", "sudo dnf remove amdgpu-dkms", "", "sudo zypper remove amdgpu-dkms"});
@@ -143,7 +158,7 @@ std::vector<Finding> check_secure_boot(const CheckInput& input) {
   const Driver& driver = facts.driver;
   if (auto skip = skip_without_amdgpu(facts)) return {*skip};
   if (auto skip = skip_unless_known({{"driver.loaded", &driver.loaded}})) return {*skip};
-  if (*driver.loaded) return {pass("amdgpu is loaded: its signature was accepted")};
+  if (*driver.loaded) return {pass("amdgpu is loaded, so Secure Boot does not keep it out")};
 
   const std::vector<std::string> rejected = rejections(driver);
   const bool unsigned_module =
@@ -180,7 +195,7 @@ Remedy install_module(const Facts& facts) {
   Remedy remedy;
   remedy.text =
       "If the kernel was updated since the last start, reboot first. Otherwise install the modules of the "
-      "running kernel:";
+      "running kernel.";
   const std::string release = "$(uname -r)";
   if (facts.platform.distribution.id.is("ubuntu")) {
     remedy.commands = {"sudo apt install linux-modules-extra-" + release, "sudo modprobe amdgpu"};
@@ -210,7 +225,7 @@ void explain_not_loaded(const Facts& facts, Finding& finding) {
   if (in_container(facts)) {
     finding.cause = "A container uses the host's driver: it has to be loaded there.";
     finding.remedies.push_back(
-        {"On the host:", {"sudo modprobe amdgpu", "sudo dmesg | grep -i amdgpu | tail"}, {Need::sudo}});
+        {"Load it on the host.", {"sudo modprobe amdgpu", "sudo dmesg | grep -i amdgpu | tail"}, {Need::sudo}});
     return;
   }
   if (driver.module_available.is(false)) {
@@ -218,7 +233,7 @@ void explain_not_loaded(const Facts& facts, Finding& finding) {
     finding.evidence.push_back({"/lib/modules/" + kernel, "no amdgpu module"});
     if (driver.dkms.known() && !driver.dkms->empty()) {
       finding.cause += " DKMS has amdgpu " + driver.dkms->front().version + ", but not built for it.";
-      finding.remedies.push_back({"Build the DKMS driver for this kernel:", {"sudo dkms autoinstall"}, {Need::sudo}});
+      finding.remedies.push_back({"Build the DKMS driver for this kernel.", {"sudo dkms autoinstall"}, {Need::sudo}});
     }
     finding.remedies.push_back(install_module(facts));
     return;
@@ -226,7 +241,7 @@ void explain_not_loaded(const Facts& facts, Finding& finding) {
   finding.cause = "The module is there but was not loaded, or it failed while loading; the kernel log says which.";
   finding.confidence = Confidence::possible;
   finding.remedies.push_back(
-      {"Load it and read what it says:", {"sudo modprobe amdgpu", "sudo dmesg | grep -i amdgpu | tail"}, {Need::sudo}});
+      {"Load it and read what it says.", {"sudo modprobe amdgpu", "sudo dmesg | grep -i amdgpu | tail"}, {Need::sudo}});
 }
 
 std::vector<Finding> check_module_loaded(const CheckInput& input) {
@@ -282,12 +297,12 @@ std::vector<Finding> check_dkms(const CheckInput& input) {
       command_for(package_family(facts.platform.distribution),
                   {"sudo apt install linux-headers-$(uname -r)", "sudo dnf install kernel-devel-$(uname -r)",
                    "sudo pacman -S --needed linux-headers", "sudo zypper install kernel-default-devel"});
-  Remedy build = {"Build it for this kernel:", {}, {Need::sudo, Need::reboot}};
+  Remedy build = {"Build it for this kernel.", {}, {Need::sudo, Need::reboot}};
   if (!headers.empty()) build.commands.push_back(headers);
   build.commands.push_back("sudo dkms autoinstall");
   finding.remedies = {
       build,
-      {"If the build fails, this kernel is too new for that driver. Its log:",
+      {"If the build fails, this kernel is too new for that driver; its log tells.",
        {"tail -n 30 " + shell_word("/var/lib/dkms/amdgpu/" + driver.dkms->front().version + "/build/make.log")},
        {}},
       {"If the GPU works without it, remove the package amdgpu-dkms.", {}, {Need::sudo}}};

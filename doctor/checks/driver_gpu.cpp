@@ -52,7 +52,7 @@ std::vector<Remedy> firmware_remedies(const Facts& facts) {
   const std::string install = distribution.id.is("debian") ? "sudo apt update && sudo apt install firmware-amd-graphics"
                                                            : command_for(family, install_firmware);
   const std::string rebuild = command_for(family, rebuild_boot_image);
-  Remedy remedy = {"Install the distribution's newest firmware, rebuild the boot image and reboot:", {}, {}};
+  Remedy remedy = {"Install the distribution's newest firmware, rebuild the boot image and reboot.", {}, {}};
   if (distribution.id.is("debian")) remedy.text += " (Debian keeps it in the section non-free-firmware)";
   if (!install.empty()) remedy.commands.push_back(install);
   if (!rebuild.empty()) remedy.commands.push_back(rebuild);
@@ -112,7 +112,7 @@ Finding firmware_of(const CheckInput& input, const Gpu& gpu) {
     }
   }
   if (auto skip = skip_unless_known({{"driver.log", &facts.driver.log}})) return *skip;
-  return pass("no firmware of this GPU is missing");
+  return pass("the kernel log tells of no missing firmware");
 }
 
 // The first kernel that drives the chip, when the running one is older. A hint: the table is weakly marked.
@@ -124,20 +124,12 @@ std::optional<std::string> first_kernel_if_newer(const CheckInput& input, const 
   return target->kernel_first;
 }
 
-Remedy newer_kernel(const Facts& facts) {
-  Remedy remedy = {"Install a newer kernel and firmware from the distribution, then reboot:", {}, {}};
-  const std::string command = newer_kernel_command(facts.platform.distribution);
-  if (!command.empty()) remedy.commands = {command};
-  remedy.needs = {Need::sudo, Need::reboot};
-  return remedy;
-}
-
 void explain_old_kernel(const CheckInput& input, const Gpu& gpu, const std::string& first, Finding& finding) {
   finding.cause = "Kernel " + *input.facts.platform.kernel_release + " is older than " + first +
                   ", which first drives " + *gpu.target + ".";
   finding.confidence = Confidence::likely;
   finding.evidence.push_back({"/proc/sys/kernel/osrelease", *input.facts.platform.kernel_release});
-  finding.remedies.push_back(newer_kernel(input.facts));
+  finding.remedies.push_back(newer_kernel(input.facts.platform.distribution, first));
 }
 
 void explain_vfio(const Facts& facts, const Gpu& gpu, Finding& finding) {
@@ -147,7 +139,7 @@ void explain_vfio(const Facts& facts, const Gpu& gpu, Finding& finding) {
   Remedy give_back = {
       "If that is what you want, run PyTorch in the virtual machine. Otherwise take the GPU out of "
       "`vfio-pci.ids=` on the kernel command line and out of the `options vfio-pci ids=` line that this "
-      "finds, rebuild the boot image and reboot:",
+      "finds, rebuild the boot image and reboot.",
       {"grep -rn vfio /etc/modprobe.d /etc/default/grub"},
       {Need::sudo, Need::reboot}};
   if (!rebuild.empty()) give_back.commands.push_back(rebuild);
@@ -195,8 +187,8 @@ Finding unbound(const CheckInput& input, const Gpu& gpu) {
   } else {
     finding.cause = "The driver does not know the GPU, or gave up while starting it; the kernel log says which.";
     finding.confidence = Confidence::possible;
-    finding.remedies = {{"Read what the driver said:", {"sudo dmesg | grep -i amdgpu"}, {Need::sudo}},
-                        newer_kernel(facts)};
+    finding.remedies = {{"Read what the driver said.", {"sudo dmesg | grep -i amdgpu"}, {Need::sudo}},
+                        newer_kernel(facts.platform.distribution, "")};
   }
   finding.verify = "readlink " + link + "    # ends in amdgpu";
   return finding;
@@ -208,7 +200,7 @@ void explain_missing_node(const CheckInput& input, const Gpu& gpu, Finding& find
     finding.cause = "This kernel was built without CONFIG_HSA_AMD, so amdgpu can draw but not compute.";
     finding.evidence.push_back({"/sys/class/kfd/kfd/topology", "absent"});
     finding.confidence = Confidence::likely;
-    finding.remedies.push_back(newer_kernel(facts));
+    finding.remedies.push_back(newer_kernel(facts.platform.distribution, ""));
     return;
   }
   const auto atomics = log_lines(facts, [&](const std::string& line) {
@@ -231,13 +223,13 @@ void explain_missing_node(const CheckInput& input, const Gpu& gpu, Finding& find
     finding.cause = "The kernel is older than the GPU: its KFD part does not know it.";
     finding.confidence = Confidence::certain;
     finding.evidence = log_evidence(unsupported);
-    finding.remedies.push_back(newer_kernel(facts));
+    finding.remedies.push_back(newer_kernel(facts.platform.distribution, ""));
     return;
   }
   if (const auto first = first_kernel_if_newer(input, gpu)) return explain_old_kernel(input, gpu, *first, finding);
   finding.cause = "KFD left the GPU out; the kernel log says why.";
   finding.confidence = Confidence::possible;
-  finding.remedies = {{"Read what it said:", {"sudo dmesg | grep -i kfd"}, {Need::sudo}}, newer_kernel(facts)};
+  finding.remedies = {{"Read what it said.", {"sudo dmesg | grep -i kfd"}, {Need::sudo}}, newer_kernel(facts.platform.distribution, "")};
 }
 
 Finding kfd_node_of(const CheckInput& input, const Gpu& gpu) {

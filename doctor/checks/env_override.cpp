@@ -4,6 +4,7 @@
 // form HSA_OVERRIDE_GFX_VERSION_<n> wins over the global one for the KFD node n.
 
 #include <algorithm>
+#include <set>
 #include <array>
 #include <string>
 
@@ -94,7 +95,7 @@ Finding judge_format(const CheckInput& input, const Variable& variable) {
   const Gpu* served = version.empty() || uses_dxg(*input.facts.platform.kind) ? nullptr : gpu_served_by(input, version);
   if (served != nullptr) {
     finding.remedies.push_back(
-        {"If a program without code for " + *served->target + " needs it, this is the right form:",
+        {"If a program without code for " + *served->target + " needs it, this is the right form.",
          {"export " + variable.name + "=" + version},
          {}});
   }
@@ -102,10 +103,27 @@ Finding judge_format(const CheckInput& input, const Variable& variable) {
   return finding;
 }
 
+// The number by which the runtime calls a GPU: nodes are counted after those that a device control group hides are
+// dropped, CPU nodes included (facts/gfx.md 0.5). nullopt while a fact for it is unknown.
+std::optional<std::uint32_t> runtime_node(const Facts& facts, const Gpu& gpu) {
+  if (!gpu.kfd_node.known()) return std::nullopt;
+  std::uint32_t node = *gpu.kfd_node;
+  for (const Gpu& other : *facts.gpus.amd) {
+    if (other.id == gpu.id || other.in_kfd.is(false)) continue;
+    if (!other.kfd_node.known() || !other.kfd_readable.known()) return std::nullopt;
+    if (*other.kfd_node < *gpu.kfd_node && !*other.kfd_readable) --node;
+  }
+  return node;
+}
+
+std::string node_variable(std::uint32_t node) {
+  return std::string(global_name) + "_" + std::to_string(node);
+}
+
 // The override that the runtime applies to this GPU; nullptr when none.
 const Variable* override_for(const Facts& facts, const Gpu& gpu) {
-  if (gpu.kfd_node.known()) {
-    const Variable* own = facts.environment.find(std::string(global_name) + "_" + std::to_string(*gpu.kfd_node));
+  if (const auto node = runtime_node(facts, gpu)) {
+    const Variable* own = facts.environment.find(node_variable(*node));
     if (own != nullptr && is_set(*own)) return own;
   }
   const Variable* global = facts.environment.find(global_name);
@@ -116,6 +134,10 @@ const Variable* override_for(const Facts& facts, const Gpu& gpu) {
 bool strongly_marked(std::string_view note) {
   constexpr auto marks = std::to_array<std::string_view>({"[S", "[M", "[X", "[T", "+M", "+S"});
   return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) { return contains(note, mark); });
+}
+
+bool has_discrete(const std::vector<Gpu>& gpus) {
+  return std::any_of(gpus.begin(), gpus.end(), [](const Gpu& gpu) { return gpu.kind.is(GpuKind::discrete); });
 }
 
 Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& variable, const std::string& claimed) {
@@ -133,6 +155,13 @@ Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& var
     Finding finding = info(claim + "; that is sound, but not needed by software with code for " + real);
     finding.evidence = {{"override table", rule->note}};
     finding.remedies = {unset_remedy({&variable})};
+    return finding;
+  }
+
+  // Beside a discrete GPU the override was hardly meant for this one, and a mask serves better than any value.
+  if (gpu.kind.is(GpuKind::integrated) && has_discrete(*input.facts.gpus.amd)) {
+    Finding finding = info(claim + "; better hide this integrated GPU (see gpu.integrated-visible)");
+    finding.evidence = variable_evidence(variable);
     return finding;
   }
 
@@ -166,9 +195,21 @@ Finding judge_claim(const CheckInput& input, const Gpu& gpu, const Variable& var
 
 Finding judge_gpu(const CheckInput& input, const Gpu& gpu) {
   const Facts& facts = input.facts;
+  if (!uses_dxg(*facts.platform.kind)) {
+    if (auto skip = skip_unless_known({{"gpus.amd.in_kfd", &gpu.in_kfd}})) return *skip;
+    if (*gpu.in_kfd) {
+      if (auto skip = skip_unless_known({{"gpus.amd.kfd_readable", &gpu.kfd_readable}})) return *skip;
+      if (!*gpu.kfd_readable) return not_applicable("this GPU is hidden from this process");
+    }
+  }
   const Variable* variable = override_for(facts, gpu);
-  if (override_variables(facts.environment).size() > 1) {
-    if (auto skip = skip_unless_known({{"gpus.amd.kfd_node", &gpu.kfd_node}})) return *skip;
+  if (override_variables(facts.environment).size() > 1 && !uses_dxg(*facts.platform.kind)) {
+    if (auto skip = skip_unless_known({{"gpus.amd.kfd_node", &gpu.kfd_node}, {"gpus.amd.kfd_readable", &gpu.kfd_readable}})) {
+      return *skip;
+    }
+    if (!runtime_node(facts, gpu)) {
+      return make_finding(Status::skip, "unknown: gpus.amd.kfd_readable (of another GPU: it decides the node's number)");
+    }
   }
   if (variable == nullptr) return pass("no override presents " + gpu_label(gpu) + " as another GPU");
   const auto claimed = target_of_override(**variable->value);
@@ -185,6 +226,33 @@ Finding judge_gpu(const CheckInput& input, const Gpu& gpu) {
   }
   if (auto skip = skip_unless_known({{"gpus.amd.target", &gpu.target}})) return *skip;
   return judge_claim(input, gpu, *variable, *claimed);
+}
+
+// Overrides for a node number that no GPU has.
+std::vector<Finding> overrides_of_no_gpu(const Facts& facts) {
+  if (uses_dxg(*facts.platform.kind)) return {};
+  std::set<std::string> names = {std::string(global_name)};
+  std::vector<std::string> numbers;
+  for (const Gpu& gpu : *facts.gpus.amd) {
+    if (gpu.kfd_readable.is(false) || gpu.in_kfd.is(false)) continue;
+    const auto node = runtime_node(facts, gpu);
+    if (!node) return {};
+    names.insert(node_variable(*node));
+    numbers.push_back(std::to_string(*node));
+  }
+  std::vector<Finding> findings;
+  for (const Variable* variable : override_variables(facts.environment)) {
+    if (!is_set(*variable) || names.contains(variable->name)) continue;
+    Finding finding = warn(variable->name + " is for a node that is no GPU here", variable->name);
+    finding.evidence = variable_evidence(*variable);
+    finding.evidence.push_back({"GPU nodes as the runtime counts them", numbers.empty() ? "none" : join(numbers, ", ")});
+    finding.cause = "The number is the node's, counted with the CPUs and without hidden GPUs; it is not HIP's index.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {unset_remedy({variable})};
+    finding.verify = "env | grep " + std::string(global_name);
+    findings.push_back(std::move(finding));
+  }
+  return findings;
 }
 
 }  // namespace
@@ -223,7 +291,7 @@ std::vector<Finding> check_override_format(const CheckInput& input) {
 
 std::vector<Finding> check_override_mismatch(const CheckInput& input) {
   if (auto skip = skip_without_overrides_known(input.facts)) return {*skip};
-  std::vector<Finding> findings;
+  std::vector<Finding> findings = overrides_of_no_gpu(input.facts);
   for (const Gpu& gpu : *input.facts.gpus.amd) {
     findings.push_back(judge_gpu(input, gpu));
     findings.back().subject = gpu.id;

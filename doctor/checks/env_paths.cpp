@@ -93,9 +93,9 @@ Finding judge_root(const Facts& facts, const Variable& variable) {
   finding.remedies = {unset_remedy({&variable})};
   if (const RocmRoot* root = first_root(facts)) {
     finding.remedies.push_back(
-        {"Point it at the ROCm that is installed:", {"export " + variable.name + "=" + shell_word(root->path)}, {}});
+        {"Point it at the ROCm that is installed.", {"export " + variable.name + "=" + shell_word(root->path)}, {}});
   }
-  finding.verify = "ls -d \"$" + variable.name + "\"";
+  finding.verify = "echo \"[$" + variable.name + "]\"    # a ROCm folder, or nothing";
   return finding;
 }
 
@@ -142,13 +142,22 @@ bool hip_library(std::string_view path) {
   return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return file.rfind(name, 0) == 0; });
 }
 
-Finding list_finding(const Variable& variable, const std::vector<std::string>& problems, std::string cause) {
+// What is right in the list stays: it may be the way to the libraries that work.
+Remedy keep_only(const Variable& variable, const std::vector<std::string>& kept) {
+  if (kept.empty()) return unset_remedy({&variable});
+  return {"Keep the elements that are right." + set_where(variable),
+          {"export " + variable.name + "=" + shell_word(join(kept, ":"))},
+          {}};
+}
+
+Finding list_finding(const Variable& variable, const std::vector<std::string>& problems,
+                     const std::vector<std::string>& kept, std::string cause) {
   Finding finding = warn(variable.name + ": " + problems.front());
   finding.evidence = variable_evidence(variable);
   for (std::size_t i = 1; i < problems.size(); ++i) finding.evidence.push_back({variable.name, problems[i]});
   finding.cause = std::move(cause);
   finding.confidence = Confidence::likely;
-  finding.remedies = {unset_remedy({&variable})};
+  finding.remedies = {keep_only(variable, kept)};
   finding.verify = "echo \"[$" + variable.name + "]\"";
   return finding;
 }
@@ -183,6 +192,9 @@ std::vector<Finding> check_library_path(const CheckInput& input) {
   std::vector<std::string> problems;
   std::optional<Finding> unknown;
   std::set<std::string> roots;
+  std::vector<std::string> kept;
+  std::string first_rocm;
+  bool none = false;
   std::string list = **variable.value;
   std::replace(list.begin(), list.end(), ';', ':');  // ld.so(8) takes both
   for (const std::string_view path : split(list, ':')) {
@@ -192,8 +204,16 @@ std::vector<Finding> check_library_path(const CheckInput& input) {
     }
     const PathVerdict verdict = judge_path(facts, variable.name, path);
     if (verdict.unknown) unknown = verdict.unknown;
-    if (!verdict.problem.empty()) problems.push_back(verdict.problem);
-    if (const RocmRoot* root = root_of(facts, path)) roots.insert(root->path);
+    if (!verdict.problem.empty()) {
+      problems.push_back(verdict.problem);
+      none = none || is_none(path);
+      continue;
+    }
+    const RocmRoot* root = root_of(facts, path);
+    if (root != nullptr) roots.insert(root->path);
+    if (root != nullptr && first_rocm.empty()) first_rocm = root->path;
+    // Of several ROCm releases the first one is what programs have found so far.
+    if (root == nullptr || root->path == first_rocm) kept.emplace_back(path);
   }
   if (roots.size() > 1) {
     problems.push_back("it mixes " + join({roots.begin(), roots.end()}, " and "));
@@ -201,8 +221,9 @@ std::vector<Finding> check_library_path(const CheckInput& input) {
   if (problems.empty()) return {unknown ? *unknown : pass("every folder of LD_LIBRARY_PATH exists")};
   const bool mixed = roots.size() > 1;
   return {
-      list_finding(variable, problems,
-                   mixed ? "Libraries of two ROCm releases in one process fit each other by luck only."
+      list_finding(variable, problems, kept,
+                   none    ? std::string(none_recipe)
+                   : mixed ? "Libraries of two ROCm releases in one process fit each other by luck only."
                          : "Such an element comes from `...:$LD_LIBRARY_PATH` while the variable was unset, or from a "
                            "folder that has gone. Libraries may come from where nobody expects them.")};
 }
@@ -219,7 +240,9 @@ std::vector<Finding> check_preload(const CheckInput& input) {
   std::vector<std::string> problems;
   std::optional<Finding> unknown;
   bool of_rocm = false;
+  std::vector<std::string> kept;
   for (const std::string_view library : libraries) {
+    const std::size_t problems_before = problems.size();
     if (hip_library(library)) {
       of_rocm = true;
       problems.push_back(std::string(library) + " belongs to ROCm and must not be preloaded");
@@ -228,9 +251,10 @@ std::vector<Finding> check_preload(const CheckInput& input) {
       if (verdict.unknown) unknown = verdict.unknown;
       if (!verdict.problem.empty()) problems.push_back(verdict.problem);
     }
+    if (problems.size() == problems_before) kept.emplace_back(library);
   }
   if (problems.empty()) return {unknown ? *unknown : pass("LD_PRELOAD holds nothing of ROCm: " + **variable.value)};
-  return {list_finding(variable, problems,
+  return {list_finding(variable, problems, kept,
                        of_rocm ? "A preloaded ROCm library stands beside the copy that PyTorch brings: two runtimes in "
                                  "one process."
                                : "The loader prints an error about it before every program.")};

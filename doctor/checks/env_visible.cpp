@@ -60,14 +60,19 @@ bool only_integrated_left(const std::vector<Gpu>& gpus, const Visibility& seen) 
 }
 
 // Chooses a discrete GPU by UUID where it has one: positions change when a GPU comes or goes (facts/bugs.md B17).
-std::optional<Remedy> choose_discrete(const std::vector<Gpu>& gpus, const std::vector<std::size_t>& order) {
+std::optional<Remedy> choose_discrete(const std::vector<Gpu>& gpus, const std::vector<std::size_t>& order,
+                                      const std::vector<const Variable*>& masks) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Gpu& gpu = gpus[order[i]];
     if (!gpu.kind.is(GpuKind::discrete)) continue;
     const std::string uuid = gpu.uuid.value_or("");
-    return Remedy{"Choose " + gpu_label(gpu) + ":",
-                  {"export ROCR_VISIBLE_DEVICES=" + (uuid.empty() ? std::to_string(i) : uuid)},
-                  {}};
+    Remedy remedy{"Choose " + gpu_label(gpu) + ".", {}, {}};
+    // Masks of HIP count in what ROCR_VISIBLE_DEVICES leaves: an old one would hide the GPU that is chosen here.
+    for (const Variable* mask : masks) {
+      if (mask->name != "ROCR_VISIBLE_DEVICES") remedy.commands.push_back("unset " + mask->name);
+    }
+    remedy.commands.push_back("export ROCR_VISIBLE_DEVICES=" + (uuid.empty() ? std::to_string(i) : uuid));
+    return remedy;
   }
   return std::nullopt;
 }
@@ -114,7 +119,7 @@ std::vector<Finding> check_visible_devices(const CheckInput& input) {
   if (finding.status == Status::pass) return {finding};
   finding.remedies = {unset_remedy(masks)};
   if (seen.unmasked.size() > 1) {
-    if (auto choice = choose_discrete(gpus, seen.unmasked)) finding.remedies.push_back(*choice);
+    if (auto choice = choose_discrete(gpus, seen.unmasked, masks)) finding.remedies.push_back(*choice);
   }
   finding.verify = "env | grep VISIBLE_DEVICES";
   return {finding};

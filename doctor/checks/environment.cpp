@@ -94,7 +94,7 @@ std::vector<Finding> check_rocm_arch(const CheckInput& input) {
   finding.confidence = missing.empty() ? Confidence::possible : Confidence::certain;
   finding.remedies = {unset_remedy({&variable})};
   if (!missing.empty()) {
-    finding.remedies.push_back({"Name the GPU's target:", {"export PYTORCH_ROCM_ARCH=" + missing.front()}, {}});
+    finding.remedies.push_back({"Name the GPU's target.", {"export PYTORCH_ROCM_ARCH=" + missing.front()}, {}});
   }
   finding.verify = "echo \"$PYTORCH_ROCM_ARCH\"";
   return {finding};

@@ -66,6 +66,8 @@ struct Remedy {
   std::string text;                   ///< one or two sentences; may be all there is
   std::vector<std::string> commands;  ///< ready to paste, one a line
   std::vector<Need> needs;
+
+  friend bool operator==(const Remedy&, const Remedy&) = default;
 };
 
 /// The outcome of one check for one subject. The check fills the middle; the registry adds id, title and topic, the

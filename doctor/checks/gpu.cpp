@@ -20,11 +20,6 @@
 namespace sage {
 namespace {
 
-std::string name_of(const Gpu& gpu) {
-  if (gpu.name.known()) return *gpu.name;
-  return gpu.device_id.known() ? "AMD GPU 1002:" + hex(*gpu.device_id, 4) : "AMD GPU";
-}
-
 std::string pci_id_of(const Gpu& gpu) {
   if (!gpu.device_id.known()) return "unknown";
   std::string text = "1002:" + hex(*gpu.device_id, 4);
@@ -91,9 +86,7 @@ Finding no_gpu_gpu_behind_dxg(const Facts& facts) {
             "none in this machine.";
   finding.confidence = Confidence::possible;
   finding.remedies = {
-      {"Install the current AMD Adrenalin driver in Windows, restart Windows, then restart WSL from PowerShell.",
-       {"wsl --shutdown"},
-       {Need::windows, Need::reboot, Need::wsl_restart}},
+      update_windows_driver(),
       {"See in PowerShell which display adapters Windows knows.",
        {"Get-CimInstance Win32_VideoController | Format-List Name, Status, DriverVersion"},
        {Need::windows}},
@@ -153,8 +146,7 @@ std::vector<Finding> present(const CheckInput& input) {
 
   if (!facts.gpus.amd->empty()) {
     std::vector<std::string> names;
-    for (const Gpu& gpu : *facts.gpus.amd)
-      names.push_back(name_of(gpu) + " (" + gpu.target.value_or("target unknown") + ")");
+    for (const Gpu& gpu : *facts.gpus.amd) names.push_back(name_and_target(gpu));
     constexpr std::size_t shown = 4;
     std::string text = counted(names.size(), "AMD GPU") + ": ";
     const std::size_t left_out = names.size() > shown ? names.size() - shown : 0;
@@ -216,7 +208,7 @@ std::vector<Finding> identity(const CheckInput& input) {
     if (gpu.compute_units.known()) parts.push_back(std::to_string(*gpu.compute_units) + " compute units");
     parts.push_back(hip_position(input.facts, gpu));
 
-    Finding finding = info(name_of(gpu) + ": " + join(parts, ", "));
+    Finding finding = info(gpu_name(gpu) + ": " + join(parts, ", "));
     finding.evidence.push_back({"PCI id", pci_id_of(gpu)});
     if (gpu.kfd_node.known()) finding.evidence.push_back({"KFD node", std::to_string(*gpu.kfd_node)});
     if (gpu.render_node.known()) finding.evidence.push_back({"render node", *gpu.render_node});
@@ -244,11 +236,14 @@ std::vector<Finding> target_known(const CheckInput& input) {
     };
     finding.cause = "The GPU is newer than the tables of this sage-doctor, or older than ROCm ever supported.";
     finding.confidence = Confidence::likely;
-    finding.remedies = {
-        {"Ask the runtime; it prints the target even for a GPU that no table here knows.", {"rocminfo | grep gfx"}, {}},
-        {"Please report the PCI id and the GC version above to the sage-doctor project.", {}, {}},
-    };
-    finding.verify = "rocminfo | grep gfx";
+    if (input.facts.rocm.roots.known() && !input.facts.rocm.roots->empty()) {
+      finding.remedies.push_back({"Ask the runtime; it prints the target even for a GPU that no table here knows.",
+                                  {"rocminfo | grep gfx"},
+                                  {}});
+    }
+    finding.remedies.push_back(
+        {"Please report the PCI id and the GC version above to the sage-doctor project.", {}, {}});
+    finding.verify = "sage-doctor check --only gpu.target-known";
     return finding;
   });
 }
@@ -301,7 +296,7 @@ std::vector<Finding> target_agreement(const CheckInput& input) {
          "out, a newer kernel may know the chip.",
          {},
          {}}};
-    finding.verify = "rocminfo | grep gfx";
+    finding.verify = "sage-doctor check --only gpu.target-agreement";
     return finding;
   });
 }
@@ -329,7 +324,7 @@ Finding rocm_for_gpu(const Gpu& gpu, const GfxTarget& target, const RocmRoot& ro
 
   const std::string wanted = official ? "ROCm " + target.rocm_first_official : "a newer ROCm";
   Finding finding =
-      lacks ? fail(what + " has no support for " + target.name + " (" + name_of(gpu) + ")", std::move(subject))
+      lacks ? fail(what + " has no support for " + name_and_target(gpu), std::move(subject))
             : warn(what + " is older than the first release that AMD lists for " + target.name + ", " + wanted,
                    std::move(subject));
   finding.evidence.push_back({root.path + "/.info/version", *root.version});
@@ -339,16 +334,17 @@ Finding rocm_for_gpu(const Gpu& gpu, const GfxTarget& target, const RocmRoot& ro
         {"first ROCm in AMD's support tables",
          target.rocm_first_official + (target.rocm_first_mark == "INF" ? " (not confirmed)" : "")});
   }
-  finding.cause = lacks ? "The device libraries of that release do not contain " + target.name +
-                              ", so nothing can be compiled or run for this GPU with it."
-                        : "Parts of that release may not know the GPU: crashes and missing kernels are typical.";
+  finding.cause =
+      lacks ? "The device libraries of that release do not contain this gfx target, so nothing can be compiled "
+              "or run for the GPU with it."
+            : "Parts of that release may not know the GPU: crashes and missing kernels are typical.";
   finding.confidence = lacks ? Confidence::certain : Confidence::possible;
   finding.remedies = {{"Install " + wanted + (official ? " or newer" : "") +
                            " by AMD's guide, or let a PyTorch ROCm wheel bring its own. HSA_OVERRIDE_GFX_VERSION does "
                            "not mend this. Guide: https://rocm.docs.amd.com/projects/install-on-linux/en/latest/",
                        {},
                        {Need::sudo}}};
-  finding.verify = "cat " + shell_word(root.path + "/.info/version");
+  finding.verify = "sage-doctor check --only gpu.rocm-too-old";
   return finding;
 }
 
@@ -395,10 +391,36 @@ std::string mask_for(const std::vector<Gpu>& gpus, const std::vector<std::size_t
   return join(entries, ",");
 }
 
+// The other masks count the list that ROCR_VISIBLE_DEVICES leaves, so what was right before hides the wrong GPU after.
+Remedy hide_from_rocm(const std::string& mask, const Environment& environment) {
+  std::vector<const Variable*> others;
+  bool in_use = false;
+  for (const std::string_view name : {"HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
+    const Variable* variable = environment.find(name);
+    if (variable == nullptr) continue;
+    others.push_back(variable);
+    in_use = in_use || (variable->value.known() && variable->value->has_value()) ||
+             (variable->assignments.known() && !variable->assignments->empty());
+  }
+  if (!in_use) {
+    return {
+        "Hide the integrated GPU from ROCm programs; put the line into ~/.profile to keep it.", {"export " + mask}, {}};
+  }
+  Remedy hide = unset_remedy(others);
+  hide.text =
+      "Hide the integrated GPU from ROCm programs; put the last line into ~/.profile to keep it. The variables "
+      "before it must go, also from the files that set them: they would count the shorter list.";
+  hide.commands.push_back("export " + mask);
+  return hide;
+}
+
 std::vector<Finding> integrated_visible(const CheckInput& input) {
   const Facts& facts = input.facts;
   if (auto skip = skip_without_known_gpu(facts)) return {*skip};
   const std::vector<Gpu>& gpus = *facts.gpus.amd;
+  const auto seen = visible_gpus(facts);
+  if (!seen) return {make_finding(Status::skip, "unknown: " + seen.error().text)};
+  if (seen->unmasked.empty()) return {not_applicable("KFD shows programs no AMD GPU")};
   if (gpus.size() == 1) return {pass("there is one AMD GPU, so programs cannot pick the wrong one")};
 
   std::size_t integrated = 0;
@@ -409,13 +431,11 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
   }
   if (integrated == 0 || integrated == gpus.size()) return {pass("all AMD GPUs here are of one kind")};
 
-  const auto seen = visible_gpus(facts);
-  if (!seen) return {make_finding(Status::skip, "unknown: " + seen.error().text)};
   std::vector<std::size_t> discrete;
   std::vector<std::string> integrated_names;
   for (const std::size_t i : seen->hip) {
     if (gpus[i].kind.is(GpuKind::integrated)) {
-      integrated_names.push_back(name_of(gpus[i]));
+      integrated_names.push_back(gpu_name(gpus[i]));
     } else {
       discrete.push_back(i);
     }
@@ -425,23 +445,19 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
   }
 
   Finding finding = warn("programs see the integrated " + join(integrated_names, ", ") + " beside " +
-                         name_of(gpus[discrete.front()]) + (discrete.size() > 1 ? " and others" : ""));
+                         gpu_name(gpus[discrete.front()]) + (discrete.size() > 1 ? " and others" : ""));
   for (std::size_t position = 0; position < seen->hip.size(); ++position) {
     const Gpu& gpu = gpus[seen->hip[position]];
     finding.evidence.push_back(
         {"HIP device " + std::to_string(position),
-         name_of(gpu) + ", " + gpu.target.value_or("target unknown") + ", " + std::string(enum_name(*gpu.kind))});
+         gpu_name(gpu) + ", " + gpu.target.value_or("target unknown") + ", " + std::string(enum_name(*gpu.kind))});
   }
   for (const MaskEffect& mask : seen->masks) finding.evidence.push_back({mask.variable, mask.value});
   finding.cause =
       "PyTorch and its libraries use every GPU that they see. Most wheels carry no code for an integrated "
       "GPU, so a program that touches it stops with \"invalid device function\" or a missing kernel image.";
   finding.confidence = Confidence::likely;
-  Remedy hide{
-      "Hide the integrated GPU from ROCm programs; put the line into ~/.profile to keep it. Unset "
-      "HIP_VISIBLE_DEVICES if it is set: it would count the shorter list.",
-      {"export ROCR_VISIBLE_DEVICES=" + mask_for(gpus, discrete, *seen)},
-      {}};
+  Remedy hide = hide_from_rocm("ROCR_VISIBLE_DEVICES=" + mask_for(gpus, discrete, *seen), facts.environment);
   if (gpu_behind_dxg(facts)) {
     hide.text += " Under WSL the order of the GPUs is not established: see with rocminfo that the right one is left.";
     finding.remedies = {std::move(hide),
@@ -451,21 +467,25 @@ std::vector<Finding> integrated_visible(const CheckInput& input) {
   } else {
     finding.remedies = {std::move(hide), {"Switch the integrated GPU off in the firmware setup.", {}, {Need::reboot}}};
   }
-  finding.verify = "rocminfo | grep gfx";
+  finding.verify = verify_gpu_works(facts, "gpu.integrated-visible");
   return {finding};
 }
 
 // ---- gpu.doorbell
 
+std::optional<Finding> skip_without_kfd(const Facts& facts) {
+  return gpu_behind_dxg(facts) ? std::optional(not_applicable("there is no KFD under WSL")) : std::nullopt;
+}
+
 std::vector<Finding> doorbell(const CheckInput& input) {
   if (auto skip = skip_unless_known({{"platform.kind", &input.facts.platform.kind}})) return {*skip};
-  if (gpu_behind_dxg(input.facts)) return {not_applicable("there is no KFD under WSL")};
+  if (auto skip = skip_without_kfd(input.facts)) return {*skip};
   return for_each_gpu(input, [&](const Gpu& gpu, const std::string& place) {
     const std::string fact = place + ".doorbell_type";
     if (auto skip = skip_unless_known({{fact, &gpu.doorbell_type}})) return *skip;
     constexpr std::uint32_t needed = 2;  // facts/gfx.md 3, capability bits 12-13
     if (*gpu.doorbell_type == needed) return pass("the GPU has the doorbell type that ROCm needs (2)");
-    Finding finding = fail(name_of(gpu) + " has doorbell type " + std::to_string(*gpu.doorbell_type) +
+    Finding finding = fail(gpu_name(gpu) + " has doorbell type " + std::to_string(*gpu.doorbell_type) +
                            "; ROCm needs type 2 and refuses the GPU");
     const std::string node = gpu.kfd_node.known() ? std::to_string(*gpu.kfd_node) : "?";
     finding.evidence = {{"/sys/class/kfd/kfd/topology/nodes/" + node + "/properties",
@@ -479,7 +499,7 @@ std::vector<Finding> doorbell(const CheckInput& input) {
          "computing through Vulkan or Mesa's OpenCL.",
          {},
          {}}};
-    finding.verify = "rocminfo | grep gfx";
+    finding.verify = verify_gpu_works(input.facts, "gpu.doorbell");
     return finding;
   });
 }
@@ -488,8 +508,8 @@ std::vector<Finding> doorbell(const CheckInput& input) {
 
 std::vector<Check> gpu_checks() {
   const auto row = [](std::string_view id, std::string_view title, std::vector<std::string_view> depends,
-                      CheckFunction run) {
-    return Check{id, title, Topic::gpu, std::move(depends), run};
+                      CheckFunction run, ScopeFunction out_of_scope = nullptr) {
+    return Check{id, title, Topic::gpu, std::move(depends), run, out_of_scope};
   };
   return {
       row("gpu.present", "An AMD GPU is there", {"platform.wsl1", "wsl.dxg-access"}, present),
@@ -498,7 +518,7 @@ std::vector<Check> gpu_checks() {
       row("gpu.target-agreement", "The sources of the gfx target agree", {"gpu.present"}, target_agreement),
       row("gpu.rocm-too-old", "ROCm is new enough for the GPU", {"gpu.present"}, rocm_too_old),
       row("gpu.integrated-visible", "No integrated GPU in the way", {"gpu.present"}, integrated_visible),
-      row("gpu.doorbell", "The GPU has the doorbells that ROCm needs", {"gpu.present"}, doorbell),
+      row("gpu.doorbell", "The GPU has the doorbells that ROCm needs", {"gpu.present"}, doorbell, skip_without_kfd),
   };
 }
 

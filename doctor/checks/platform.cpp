@@ -21,7 +21,8 @@ constexpr std::uint64_t least_shared_memory = 1 * gib;
 std::vector<Finding> check_wsl1(const CheckInput& input) {
   const Platform& platform = input.facts.platform;
   if (auto skip = skip_unless_known({{"platform.kind", &platform.kind}})) return {*skip};
-  if (*platform.kind != PlatformKind::wsl1) return {pass("this is not WSL1")};
+  if (*platform.kind == PlatformKind::wsl2) return {pass("this is WSL2")};
+  if (*platform.kind != PlatformKind::wsl1) return {not_applicable("this is not WSL")};
 
   Finding finding = fail("this is WSL1, which has no way to a GPU");
   finding.evidence = {{"/proc/sys/kernel/osrelease", platform.kernel_release.value_or("?")}};
@@ -29,9 +30,9 @@ std::vector<Finding> check_wsl1(const CheckInput& input) {
   const auto name = input.facts.environment.get("WSL_DISTRO_NAME");
   const bool named = name.known() && name->has_value() && !(*name)->empty();
   finding.remedies = {
-      {"In PowerShell on Windows, turn this distribution into WSL2. It takes some minutes and keeps your files:",
-       {"wsl --update", "wsl --set-version " + (named ? **name : std::string("DISTRO")) + " 2"},
-       {Need::windows, Need::wsl_restart}}};
+      {"In PowerShell on Windows, turn this distribution into WSL2. It takes some minutes and keeps your files.",
+       {"wsl --update", "wsl --set-version " + (named ? shell_word(**name) : std::string("DISTRO")) + " 2"},
+       {Need::windows}}};
   if (!named) finding.remedies[0].text += " (`wsl --list` shows the name to put in place of DISTRO)";
   finding.verify = "uname -r    # ends in -microsoft-standard-WSL2";
   return {finding};
@@ -43,10 +44,20 @@ std::vector<Finding> check_sudo(const CheckInput& input) {
   if (!*platform.under_sudo) return {pass("not run through sudo")};
 
   Finding finding = warn("this runs as root through sudo, so it shows what root may do, not what you may do");
-  finding.cause = "root passes every permission check, and sudo drops the environment variables that you have set.";
-  finding.remedies = {{"Run it as yourself; no check needs root:", {"sage-doctor check"}, {}}};
+  finding.cause = "Root passes every permission check, and sudo drops the environment variables that you have set.";
+  finding.remedies = {{"Run it as yourself; no check needs root.", {"sage-doctor check"}, {}}};
   finding.verify = "id -u    # not 0";
   return {finding};
+}
+
+// Under WSL another distribution is one command away, and the device flags of native Linux fail there.
+Remedy newer_userland(const Facts& facts, const std::string& text) {
+  if (facts.platform.kind.known() && uses_dxg(*facts.platform.kind)) {
+    return {text + "; in PowerShell on Windows a further one is installed beside this one.",
+            {"wsl --install -d Ubuntu-24.04"},
+            {Need::windows}};
+  }
+  return {text + ", or a container of one.", {"docker run -it --device=/dev/kfd --device=/dev/dri ubuntu:24.04"}, {}};
 }
 
 std::vector<Finding> check_libc(const CheckInput& input) {
@@ -68,15 +79,11 @@ std::vector<Finding> check_libc(const CheckInput& input) {
   if (name == "glibc") {
     finding.observed = "glibc " + version + " is older than 2.28, which PyTorch's ROCm wheels ask for";
     finding.cause = "The wheels are built for manylinux_2_28; pip does not offer them to an older system.";
-    finding.remedies = {{"Use a newer distribution, or a container of one:",
-                         {"docker run -it --device=/dev/kfd --device=/dev/dri ubuntu:24.04"},
-                         {}}};
+    finding.remedies = {newer_userland(input.facts, "Use a newer distribution")};
   } else {
     finding.observed = "the C library is " + name + "; PyTorch and ROCm are only built for glibc";
     finding.cause = "Wheels tagged manylinux need glibc. pip finds none of them on " + name + ".";
-    finding.remedies = {{"Use a distribution with glibc (Ubuntu, Debian, Fedora, Arch), or a container of one:",
-                         {"docker run -it --device=/dev/kfd --device=/dev/dri ubuntu:24.04"},
-                         {}}};
+    finding.remedies = {newer_userland(input.facts, "Use a distribution with glibc (Ubuntu, Debian, Fedora, Arch)")};
   }
   finding.verify = "ldd --version | head -n 1";
   return {finding};
@@ -107,18 +114,18 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
                      " of swap is little for compiling GPU extensions";
   finding.cause = "One compiler job may take about 3 GiB; the kernel then kills it (\"Killed\", signal 9).";
   finding.confidence = Confidence::likely;
-  finding.remedies = {{"Compile one file at a time:", {"export MAX_JOBS=1"}, {}}};
+  finding.remedies = {{"Compile one file at a time.", {"export MAX_JOBS=1"}, {}}};
   if (platform.kind.is(PlatformKind::wsl2)) {
     finding.remedies.push_back(
         {"Give WSL more memory: in %UserProfile%\\.wslconfig on Windows write `memory=16GB` below "
-         "`[wsl2]`, then in PowerShell:",
+         "`[wsl2]`, then in PowerShell.",
          {"wsl --shutdown"},
          {Need::windows, Need::wsl_restart}});
   } else if (in_container(input.facts)) {
     finding.remedies.push_back(
-        {"Give the container more memory (`docker run --memory=16g ...`).", {}, {Need::container_restart}});
+        {"Give the container more memory (`docker run --memory=16g IMAGE`).", {}, {Need::container_restart}});
   } else {
-    finding.remedies.push_back({"Add swap:",
+    finding.remedies.push_back({"Add swap.",
                                 {"sudo fallocate -l 8G /swapfile && sudo chmod 600 /swapfile",
                                  "sudo mkswap /swapfile && sudo swapon /swapfile"},
                                 {Need::sudo}});
@@ -144,14 +151,14 @@ std::vector<Finding> check_shm(const CheckInput& input) {
         {"Mount an emptyDir with `medium: Memory` at /dev/shm in the pod.", {}, {Need::container_restart}}};
   } else if (platform.container.is(ContainerKind::podman)) {
     finding.remedies = {
-        {"Start the container with more:", {"podman run --shm-size=8g ..."}, {Need::container_restart}}};
+        {"Start the container with more.", {"podman run --shm-size=8g IMAGE"}, {Need::container_restart}}};
   } else if (in_container(input.facts)) {
-    finding.remedies = {{"Start the container with more, or with the host's:",
-                         {"docker run --shm-size=8g ...", "docker run --ipc=host ..."},
+    finding.remedies = {{"Start the container with more, or with the host's.",
+                         {"docker run --shm-size=8g IMAGE", "docker run --ipc=host IMAGE"},
                          {Need::container_restart}}};
   } else {
     finding.remedies = {
-        {"Make it larger until the next reboot:", {"sudo mount -o remount,size=8G /dev/shm"}, {Need::sudo}}};
+        {"Make it larger until the next reboot.", {"sudo mount -o remount,size=8G /dev/shm"}, {Need::sudo}}};
   }
   finding.verify = "df -h /dev/shm";
   return {finding};

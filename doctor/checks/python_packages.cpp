@@ -70,7 +70,7 @@ std::string index_of(const std::string& version) {
 
 std::vector<Remedy> triton_remedies(const PythonEnvironment& environment, const TorchInstall& torch,
                                     const Packages& owners) {
-  Remedy remedy{"Uninstall them all, then install the one that PyTorch asks for.",
+  Remedy remedy{"Uninstall what is there, then install the one that PyTorch asks for.",
                 {pip_uninstall(environment) + " " + names_of(owners, " ")},
                 {}};
   const std::string need = needed_triton(torch.needs.value_or({}));

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <set>
 
 #include "doctor/checks/scope.hpp"
 #include "doctor/checks/wording.hpp"
+#include "probes/base/text.hpp"
 
 namespace sage {
 namespace {
@@ -22,21 +24,21 @@ struct DeviceFlags {
 
 constexpr auto device_flags = std::to_array<DeviceFlags>({
     {ContainerKind::docker,
-     "Start the container with the GPU's device nodes:", "docker run --device=/dev/kfd --device=/dev/dri ..."},
-    {ContainerKind::podman, "Start the container with the GPU's device nodes and your groups:",
-     "podman run --device=/dev/kfd --device=/dev/dri --group-add keep-groups ..."},
-    {ContainerKind::apptainer, "Start the container with ROCm support; with --containall also bind the nodes:",
+     "Start the container with the GPU's device nodes.", "docker run --device=/dev/kfd --device=/dev/dri IMAGE"},
+    {ContainerKind::podman, "Start the container with the GPU's device nodes and your groups.",
+     "podman run --device=/dev/kfd --device=/dev/dri --group-add keep-groups IMAGE"},
+    {ContainerKind::apptainer, "Start the container with ROCm support; with --containall also bind the nodes.",
      "apptainer exec --rocm IMAGE COMMAND", "apptainer exec --containall --bind /dev/kfd,/dev/dri IMAGE COMMAND"},
-    {ContainerKind::lxc, "On the host add the device nodes (for Proxmox: `dev0: /dev/kfd` in the container's file):",
+    {ContainerKind::lxc, "On the host add the device nodes (for Proxmox: `dev0: /dev/kfd` in the container's file).",
      "lxc config device add CONTAINER kfd unix-char source=/dev/kfd path=/dev/kfd",
      "lxc config device add CONTAINER gpu gpu"},
     {ContainerKind::kubernetes,
      "Install AMD's device plugin and ask for the GPU in the pod: `resources: limits: "
-     "amd.com/gpu: 1`:",
+     "amd.com/gpu: 1`.",
      "kubectl create -f "
      "https://raw.githubusercontent.com/ROCm/k8s-device-plugin/master/k8s-ds-amdgpu-dp.yaml"},
     {ContainerKind::toolbox,
-     "A toolbox shares the host's /dev: if the nodes exist there, create it anew:", "toolbox create"},
+     "A toolbox shares the host's /dev: if the nodes exist there, create it anew.", "toolbox create"},
 });
 
 const DeviceFlags* flags_of(const Facts& facts) {
@@ -54,12 +56,30 @@ const Group* group_with(const Facts& facts, std::uint32_t gid) {
   return nullptr;
 }
 
+// A --group-add for each number that /dev/kfd and the render nodes want and the process lacks: whoever mends one of
+// them only meets the next.
+std::string group_flags(const Facts& facts, std::uint32_t gid) {
+  std::set<std::uint32_t> wanted = {gid};
+  const auto want = [&](const DeviceNode& node) {
+    if (node.gid.known() && *node.gid != 0 && node.access.known() && node.access->value == EACCES) {
+      wanted.insert(*node.gid);
+    }
+  };
+  want(facts.devices.kfd);
+  for (const DeviceNode& node : facts.devices.dri.value_or({})) {
+    if (contains(node.path, "/renderD")) want(node);
+  }
+  std::string flags;
+  for (const std::uint32_t number : wanted) flags += " --group-add " + std::to_string(number);
+  return flags;
+}
+
 void explain_group_in_container(const Facts& facts, std::uint32_t gid, Finding& finding) {
   const std::string number = std::to_string(gid);
   if (gid == overflow_gid) {
     finding.cause = "The container runs without root and does not map the group that owns the node.";
-    finding.remedies = {{"Keep your groups of the host:",
-                         {"podman run --group-add keep-groups --device=/dev/kfd --device=/dev/dri ..."},
+    finding.remedies = {{"Keep your groups of the host.",
+                         {"podman run --group-add keep-groups --device=/dev/kfd --device=/dev/dri IMAGE"},
                          {Need::container_restart}}};
     return;
   }
@@ -69,7 +89,7 @@ void explain_group_in_container(const Facts& facts, std::uint32_t gid, Finding& 
       "the image may have another one.";
   if (facts.platform.container.is(ContainerKind::podman)) {
     finding.remedies = {{"Keep your groups of the host; on the host you must be a member of group " + number + ":",
-                         {"podman run --group-add keep-groups --device=/dev/kfd --device=/dev/dri ..."},
+                         {"podman run --group-add keep-groups --device=/dev/kfd --device=/dev/dri IMAGE"},
                          {Need::container_restart}}};
   } else if (facts.platform.container.is(ContainerKind::kubernetes)) {
     finding.remedies = {
@@ -77,27 +97,39 @@ void explain_group_in_container(const Facts& facts, std::uint32_t gid, Finding& 
   } else if (facts.platform.container.is(ContainerKind::lxc)) {
     finding.remedies = {
         {"On the host, give the node the number of the container's own group (Proxmox: `dev0: "
-         "/dev/kfd,gid=NUMBER`):",
+         "/dev/kfd,gid=NUMBER`).",
          {"lxc config device set CONTAINER kfd gid=\"$(lxc exec CONTAINER -- getent group render | cut -d: "
           "-f3)\""},
          {Need::container_restart}}};
   } else if (facts.platform.container.is(ContainerKind::apptainer) ||
              facts.platform.container.is(ContainerKind::toolbox)) {
-    finding.remedies = {{"This container runs with your groups of the host. Join the group there and log in again:",
+    finding.remedies = {{"This container runs with your groups of the host. Join the group there and log in again.",
                          {"sudo usermod -aG \"$(getent group " + number + " | cut -d: -f1)\" \"$USER\""},
                          {Need::sudo, Need::new_login}}};
   } else {
-    finding.remedies = {{"Start the container with that number:",
-                         {"docker run --device=/dev/kfd --device=/dev/dri --group-add " + number + " ..."},
+    finding.remedies = {{"Start the container with that number.",
+                         {"docker run --device=/dev/kfd --device=/dev/dri" + group_flags(facts, gid) + " IMAGE"},
                          {Need::container_restart}}};
   }
 }
 
 void explain_group_on_host(const Facts& facts, std::uint32_t gid, Finding& finding) {
   const Group* group = group_with(facts, gid);
+  const std::string number = std::to_string(gid);
+  if (facts.devices.groups.known() && group == nullptr) {
+    // usermod(8) writes /etc/group and nothing else.
+    finding.cause = "The node belongs to group " + number +
+                    ", which /etc/group does not name: it comes from a user directory such as LDAP, or has no name.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = {{"Ask the administrator of the user directory to add you to the group of that number, then log "
+                         "out and in again.",
+                         {"getent group " + number},
+                         {Need::new_login}}};
+    return;
+  }
   const std::string name = group != nullptr ? group->name : "";
-  const std::string joined = name.empty() ? "\"$(getent group " + std::to_string(gid) + " | cut -d: -f1)\"" : name;
-  const std::string called = name.empty() ? std::to_string(gid) : name;
+  const std::string joined = name.empty() ? "\"$(getent group " + number + " | cut -d: -f1)\"" : name;
+  const std::string called = name.empty() ? number : name;
   if (group != nullptr && group->lists_user.is(true)) {
     finding.cause =
         "You are a member of group " + called + ", but this session began before that: it does not carry it yet.";
@@ -105,12 +137,12 @@ void explain_group_on_host(const Facts& facts, std::uint32_t gid, Finding& findi
         {"Log out and in again (on a remote machine end every session; with tmux or a desktop, reboot).",
          {},
          {Need::new_login}},
-        {"For this one shell only:", {"newgrp " + joined}, {}}};
+        {"For this one shell only.", {"newgrp " + joined}, {}}};
     return;
   }
   finding.cause = "The node belongs to group " + called + ", and you are not a member.";
   if (group == nullptr || !group->lists_user.known()) finding.confidence = Confidence::likely;
-  finding.remedies = {{"Join the group, then log out and in again:",
+  finding.remedies = {{"Join the group, then log out and in again.",
                        {"sudo usermod -aG " + joined + " \"$USER\""},
                        {Need::sudo, Need::new_login}}};
 }
@@ -121,7 +153,7 @@ void explain_missing_rule(const DeviceNode& node, Finding& finding) {
   const std::string match = node.path == "/dev/kfd" ? "KERNEL==\"kfd\"" : "SUBSYSTEM==\"drm\", KERNEL==\"renderD*\"";
   const std::string file =
       "/etc/udev/rules.d/70-amdgpu-" + std::string(node.path == "/dev/kfd" ? "kfd" : "render") + ".rules";
-  finding.remedies = {{"Add the rule, apply it, and join that group:",
+  finding.remedies = {{"Add the rule, apply it, and join that group.",
                        {"echo '" + match + ", GROUP=\"render\", MODE=\"0660\"' | sudo tee " + file,
                         "sudo udevadm control --reload && sudo udevadm trigger", "sudo usermod -aG render \"$USER\""},
                        {Need::sudo, Need::new_login}}};
@@ -131,7 +163,7 @@ void explain_security_layer(const DeviceNode& node, Finding& finding) {
   finding.cause =
       "Owner, mode and groups would allow it: an access list, SELinux or AppArmor, or a user namespace refuses.";
   finding.confidence = Confidence::possible;
-  finding.remedies = {{"See which one:",
+  finding.remedies = {{"See which one.",
                        {"getfacl " + node.path, "sudo ausearch -m avc -ts recent | grep " + node.path.substr(5)},
                        {Need::sudo}}};
 }
@@ -143,7 +175,7 @@ void explain_permission(const Facts& facts, const DeviceNode& node, Finding& fin
   if (!node.gid.known() || !node.mode.known() || !devices.process_groups.known()) {
     finding.cause = "You may not open the node; its owner or your groups could not be read.";
     finding.confidence = Confidence::likely;
-    finding.remedies = {{"Look at both, and join the group that owns the node:",
+    finding.remedies = {{"Look at both, and join the group that owns the node.",
                          {"ls -ln " + node.path, "id", "sudo usermod -aG render \"$USER\""},
                          {Need::sudo, Need::new_login}}};
     return;
@@ -157,8 +189,8 @@ void explain_permission(const Facts& facts, const DeviceNode& node, Finding& fin
   explain_group_on_host(facts, *node.gid, finding);
   if (!facts.platform.container.known()) {
     finding.confidence = Confidence::likely;
-    finding.remedies.push_back({"If this is a container, start it with the group's number instead:",
-                                {"docker run --group-add " + std::to_string(*node.gid) + " ..."},
+    finding.remedies.push_back({"If this is a container, start it with the group's number instead.",
+                                {"docker run --group-add " + std::to_string(*node.gid) + " IMAGE"},
                                 {Need::container_restart}});
   }
 }
@@ -187,7 +219,7 @@ void explain_no_driver(const Facts& facts, const DeviceNode& node, Finding& find
                          {},
                          {Need::container_restart}}};
   } else {
-    finding.remedies = {{"Compare the node's number with the driver's, then load the driver anew or reboot:",
+    finding.remedies = {{"Compare the node's number with the driver's, then load the driver anew or reboot.",
                          {"ls -l " + node.path + "; grep -E 'kfd|drm' /proc/devices"},
                          {Need::reboot}}};
   }
@@ -201,8 +233,8 @@ std::vector<Remedy> pass_devices_remedies(const Facts& facts) {
     if (!flags->second.empty()) remedy.commands.emplace_back(flags->second);
     return {remedy};
   }
-  return {{"If this is a container, start it with the GPU's device nodes:",
-           {"docker run --device=/dev/kfd --device=/dev/dri ..."},
+  return {{"If this is a container, start it with the GPU's device nodes.",
+           {"docker run --device=/dev/kfd --device=/dev/dri IMAGE"},
            {Need::container_restart}}};
 }
 
@@ -226,12 +258,12 @@ void explain_refusal(const Facts& facts, const DeviceNode& node, Errno refused, 
     case EBUSY:
       finding.cause = "The driver is busy, as after a GPU reset, or another program holds the GPU alone.";
       finding.confidence = Confidence::possible;
-      finding.remedies = {{"See who uses it, wait, or reboot:", {"sudo fuser -v " + node.path}, {Need::sudo}}};
+      finding.remedies = {{"See who uses it, wait, or reboot.", {"sudo fuser -v " + node.path}, {Need::sudo}}};
       return;
     default:
       finding.cause = "The kernel answered \"" + errno_text(refused) + "\".";
       finding.confidence = Confidence::possible;
-      finding.remedies = {{"Read what the driver says:", {"sudo dmesg | grep -iE 'amdgpu|kfd' | tail"}, {Need::sudo}}};
+      finding.remedies = {{"Read what the driver says.", {"sudo dmesg | grep -iE 'amdgpu|kfd' | tail"}, {Need::sudo}}};
   }
 }
 

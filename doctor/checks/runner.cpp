@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 
+#include "doctor/checks/as_root.hpp"
+
 namespace sage {
 namespace {
 
@@ -56,7 +58,9 @@ std::vector<Finding> run_checks(const std::vector<Check>& table, const std::vect
     }
 
     std::vector<Finding> findings;
-    if (const auto whole = blockers.find(""); whole != blockers.end()) {
+    if (auto skip = check.out_of_scope == nullptr ? std::nullopt : check.out_of_scope(input.facts)) {
+      findings.push_back(std::move(*skip));
+    } else if (const auto whole = blockers.find(""); whole != blockers.end()) {
       findings.push_back(blocked("", whole->second));
     } else {
       for (Finding& finding : run_one(check, input)) {
@@ -72,6 +76,9 @@ std::vector<Finding> run_checks(const std::vector<Check>& table, const std::vect
       all.push_back(std::move(finding));
     }
     blockers_of[check.id] = std::move(blockers);
+  }
+  if (types_as_root(input.facts.platform)) {
+    for (Finding& finding : all) leave_out_sudo(finding);
   }
   return all;
 }

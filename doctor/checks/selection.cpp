@@ -40,6 +40,7 @@ Result<std::vector<const Check*>> select_checks(const std::vector<Check>& table,
   for (const Check& check : table) {
     if ((only.empty() || matches_any(check, only)) && !matches_any(check, skip)) selected.push_back(&check);
   }
+  if (selected.empty()) return Error{0, "--only and --skip together leave no check"};
   return selected;
 }
 

@@ -21,6 +21,19 @@ std::string place(std::size_t gpu, std::string_view field) {
   return "gpus.amd[" + std::to_string(gpu) + "]." + std::string(field);
 }
 
+// The thunk leaves a GPU out without a word when its render node is not there (facts/gfx.md 3).
+Result<bool> has_render_node(const Facts& facts, std::size_t i) {
+  const Fact<std::string>& path = (*facts.gpus.amd)[i].render_node;
+  if (!path.known()) return unknown_fact(place(i, "render_node"), path);
+  if (!facts.devices.dri.known()) return unknown_fact("devices.dri", facts.devices.dri);
+  for (const DeviceNode& node : *facts.devices.dri) {
+    if (node.path != *path) continue;
+    if (!node.present.known()) return unknown_fact("devices.dri " + node.path, node.present);
+    return *node.present;
+  }
+  return false;
+}
+
 Result<std::vector<std::size_t>> enumerated(const Facts& facts) {
   const std::vector<Gpu>& gpus = *facts.gpus.amd;
   std::vector<std::size_t> order;
@@ -33,6 +46,9 @@ Result<std::vector<std::size_t>> enumerated(const Facts& facts) {
     if (!*gpus[i].in_kfd) continue;
     if (!gpus[i].kfd_readable.known()) return unknown_fact(place(i, "kfd_readable"), gpus[i].kfd_readable);
     if (!*gpus[i].kfd_readable) continue;
+    const auto openable = has_render_node(facts, i);
+    if (!openable) return openable.error();
+    if (!*openable) continue;
     if (!gpus[i].kfd_index.known()) return unknown_fact(place(i, "kfd_index"), gpus[i].kfd_index);
     order.push_back(i);
   }

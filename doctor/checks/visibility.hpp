@@ -30,7 +30,8 @@ struct Visibility {
 
 /// Applies the masks as the runtime does (facts/gfx.md 4): ROCR_VISIBLE_DEVICES first, where an empty value hides every
 /// GPU; then HIP's, which counts positions of the list that is left and where an empty value means "not set". The order
-/// before any mask is KFD's; under WSL, where there is no KFD, the order in which /dev/dxg lists the adapters.
+/// before any mask is KFD's, without the GPUs that a device cgroup or a missing render node hides; under WSL, where there is
+/// no KFD, the order in which /dev/dxg lists the adapters.
 /// Error: the fact that is unknown.
 [[nodiscard]] Result<Visibility> visible_gpus(const Facts& facts);
 

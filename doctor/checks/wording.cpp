@@ -1,6 +1,7 @@
 #include "doctor/checks/wording.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "probes/base/text.hpp"
 
@@ -28,6 +29,17 @@ std::string gpu_label(const Gpu& gpu) {
   return gpu.name.known() ? *gpu.name + " (" + gpu.id + ")" : gpu.id;
 }
 
+std::string gpu_name(const Gpu& gpu) {
+  if (gpu.name.known()) return *gpu.name;
+  return gpu.device_id.known() ? "AMD GPU 1002:" + hex(*gpu.device_id, 4) : "AMD GPU";
+}
+
+std::string name_and_target(const Gpu& gpu) {
+  const std::string name = gpu_name(gpu);
+  const std::string target = gpu.target.value_or("target unknown");
+  return contains(name, target) ? name : name + " (" + target + ")";
+}
+
 std::string counted(std::size_t count, std::string_view noun) {
   return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
 }
@@ -51,9 +63,15 @@ std::string owner_and_mode(const DeviceNode& node) {
          (node.mode.known() ? octal(*node.mode) : "?");
 }
 
+bool in_home_folder(std::string_view path) {
+  // /var/home: systems whose root is an image keep the homes there.
+  constexpr auto homes = std::to_array<std::string_view>({"/home/", "/root/", "/var/home/"});
+  return std::any_of(homes.begin(), homes.end(), [&](std::string_view home) { return path.starts_with(home); });
+}
+
 std::string edit_command(const std::string& file, std::uint32_t line) {
-  const bool system_wide = file.rfind("/home/", 0) != 0 && file.rfind("/root/", 0) != 0;
-  return std::string(system_wide ? "sudo " : "") + "\"${EDITOR:-nano}\" +" + std::to_string(line) + " " +
+  // EDITOR may hold arguments, so it is not quoted.
+  return std::string(in_home_folder(file) ? "" : "sudo ") + "${EDITOR:-nano} +" + std::to_string(line) + " " +
          shell_word(file);
 }
 
@@ -89,8 +107,8 @@ Remedy unset_remedy(const std::vector<const Variable*>& variables) {
       edits.push_back(edit_command(assignment.file, assignment.line));
     }
   }
-  remedy.text = "Remove it from this shell";
-  remedy.text += places.empty() ? ":" : ", and delete " + join(places, " and ") + ", which would set it again:";
+  remedy.text = std::string("Remove ") + (variables.size() == 1 ? "it" : "them") + " from this shell";
+  remedy.text += places.empty() ? "." : ", and delete " + join(places, " and ") + ", which would set it again.";
   remedy.commands = {unset};
   remedy.commands.insert(remedy.commands.end(), edits.begin(), edits.end());
   const bool system_wide =

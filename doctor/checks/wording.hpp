@@ -14,11 +14,20 @@ namespace sage {
 /// "AMD Radeon RX 9070 XT (0000:03:00.0)", or just the id when the name is unknown.
 [[nodiscard]] std::string gpu_label(const Gpu& gpu);
 
+/// "AMD Radeon RX 9070 XT", or "AMD GPU 1002:7550" when the name is unknown.
+[[nodiscard]] std::string gpu_name(const Gpu& gpu);
+
+/// "AMD Radeon RX 9070 XT (gfx1201)"; the target is not said twice where it is part of the name.
+[[nodiscard]] std::string name_and_target(const Gpu& gpu);
+
 /// "1 GPU", "2 GPUs".
 [[nodiscard]] std::string counted(std::size_t count, std::string_view noun);
 
 /// A word that any POSIX shell reads back unchanged; quoted only when it must be.
 [[nodiscard]] std::string shell_word(std::string_view text);
+
+/// True below /home or /root: the user's own files, which need no sudo.
+[[nodiscard]] bool in_home_folder(std::string_view path);
 
 /// Opens `file` at `line` in the user's editor; with sudo when the file lies outside the home folders.
 [[nodiscard]] std::string edit_command(const std::string& file, std::uint32_t line);

@@ -14,23 +14,12 @@
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
-#include "doctor/checks/wsl_runtime.hpp"
+#include "doctor/checks/wsl_rows.hpp"
 #include "probes/base/text.hpp"
+#include "probes/pci.hpp"
 
 namespace sage {
 namespace {
-
-constexpr std::string_view windows_libraries = "/usr/lib/wsl/lib";
-
-Remedy update_windows_driver() {
-  return {"Install the current AMD Adrenalin driver in Windows, restart Windows, then restart WSL from PowerShell.",
-          {"wsl --shutdown"},
-          {Need::windows, Need::reboot, Need::wsl_restart}};
-}
-
-Remedy restart_wsl(std::string text) {
-  return {std::move(text), {"wsl --shutdown"}, {Need::windows, Need::wsl_restart}};
-}
 
 Remedy edit_wslconfig() {
   return restart_wsl(
@@ -196,195 +185,6 @@ std::vector<Finding> adapters(const CheckInput& input) {
   return {finding};
 }
 
-// ---- wsl.gpu-allowlist
-
-// "gfx1102" -> "11,0,2", the form of dids.conf; empty when the name is not of that kind.
-std::string target_numbers(std::string_view target) {
-  if (target.size() < 6 || target.substr(0, 3) != "gfx") return {};
-  const auto major = parse_number(target.substr(3, target.size() - 5));
-  const auto minor = parse_number(target.substr(target.size() - 2, 1), 16);
-  const auto stepping = parse_number(target.substr(target.size() - 1), 16);
-  if (!major || !minor || !stepping) return {};
-  return std::to_string(*major) + "," + std::to_string(*minor) + "," + std::to_string(*stepping);
-}
-
-// The dids.conf that belongs to the first librocdxg: <its folder>/../share/rocdxg/dids.conf (facts/wsl.md 2.5).
-std::string dids_conf(const Facts& facts) {
-  std::string folder = "/opt/rocm";
-  if (facts.rocm.rocdxg.known() && !facts.rocm.rocdxg->empty()) {
-    const std::string& path = facts.rocm.rocdxg->front().path;
-    const std::string libraries = path.substr(0, path.rfind('/'));
-    folder = libraries.substr(0, libraries.rfind('/'));
-  }
-  return folder + "/share/rocdxg/dids.conf";
-}
-
-Finding outside_allowlist(const Facts& facts, const Gpu& gpu) {
-  const std::string id = "1002:" + hex(*gpu.device_id, 4);
-  Finding finding =
-      warn(gpu.name.value_or("the GPU") + " (" + id + ") is not in the list of GPUs that ROCm accepts under WSL");
-  finding.evidence = {{"/dev/dxg adapter", id},
-                      {"device ids accepted by librocdxg", "not among them"},
-                      {"dids.conf", "does not name it"}};
-  if (is_set(facts, "HSA_OVERRIDE_GFX_VERSION")) {
-    finding.evidence.push_back({"HSA_OVERRIDE_GFX_VERSION", "set; it does not add a GPU under WSL"});
-  }
-  finding.cause =
-      "Under WSL the bridge librocdxg takes only GPUs of a fixed list (most of RDNA3 and RDNA4). For another "
-      "one it says \"No WDDM adapters found\". HSA_OVERRIDE_GFX_VERSION does not help: the Windows driver decides.";
-  finding.confidence = Confidence::likely;
-  finding.remedies = {{"Use this GPU with ROCm on native Windows or on bare-metal Linux.", {}, {}}};
-  const std::string numbers = gpu.target.known() ? target_numbers(*gpu.target) : "";
-  if (!numbers.empty()) {
-    finding.remedies.push_back(
-        {"As an experiment only, librocdxg 1.2.1 and newer takes further ids from a file. With RDNA2 "
-         "cards the GPU then appears but computing is reported to hang.",
-         {"echo '0x" + hex(*gpu.device_id, 4) + "," + numbers + "' | sudo tee -a " + shell_word(dids_conf(facts))},
-         {Need::sudo}});
-  }
-  finding.verify = "rocminfo | grep gfx";
-  return finding;
-}
-
-Finding allowlisted(const CheckInput& input, const Gpu& gpu, const std::string& place) {
-  const Facts& facts = input.facts;
-  const std::string id_place = place + ".device_id";
-  if (auto skip = skip_unless_known({{id_place, &gpu.device_id}})) return *skip;
-  const std::string id = "1002:" + hex(*gpu.device_id, 4);
-  if (input.tables.dxg_allowed(*gpu.device_id)) return pass("ROCm accepts this GPU (" + id + ") under WSL");
-  if (auto skip = skip_unless_known({{"wsl.allowed_devices", &facts.wsl.allowed_devices}})) return *skip;
-  for (const AllowedDevice& allowed : *facts.wsl.allowed_devices) {
-    if (allowed.device_id != *gpu.device_id) continue;
-    Finding finding = info(id + " is not a GPU that ROCm accepts under WSL, but " + allowed.file +
-                           " adds it: that is an experiment, and computing may hang");
-    finding.evidence.push_back({allowed.file, "0x" + hex(allowed.device_id, 4) + " as " + allowed.target});
-    return finding;
-  }
-  return outside_allowlist(facts, gpu);
-}
-
-std::vector<Finding> gpu_allowlist(const CheckInput& input) {
-  const Facts& facts = input.facts;
-  if (auto skip = skip_without_dxg(facts)) return {*skip};
-  if (auto skip = skip_unless_known({{"gpus.amd", &facts.gpus.amd}})) return {*skip};
-  std::vector<Finding> findings;
-  for (std::size_t i = 0; i < facts.gpus.amd->size(); ++i) {
-    const Gpu& gpu = (*facts.gpus.amd)[i];
-    findings.push_back(allowlisted(input, gpu, "gpus.amd[" + std::to_string(i) + "]"));
-    findings.back().subject = gpu.id;
-  }
-  return findings;
-}
-
-// ---- wsl.dxcore
-
-Finding no_dxcore(const Facts& facts) {
-  Finding finding = fail("libdxcore.so, through which ROCm talks to Windows, was not found");
-  finding.evidence.push_back({std::string(windows_libraries) + "/libdxcore.so", "absent"});
-  if (facts.wsl.conf_gpu_enabled.is(false)) finding.evidence.push_back({"/etc/wsl.conf [gpu] enabled", "false"});
-  if (in_container(facts)) {
-    finding.cause = "The container was started without a mount of the library.";
-    finding.confidence = Confidence::likely;
-    finding.remedies = {pass_dxg_into_container()};
-  } else if (facts.wsl.conf_gpu_enabled.is(false)) {
-    finding.cause = "enabled=false below [gpu] in /etc/wsl.conf keeps WSL from mounting the GPU libraries.";
-    finding.remedies = {restart_wsl("Remove that line from /etc/wsl.conf, then restart WSL from PowerShell.")};
-  } else if (facts.platform.kind.is(PlatformKind::gpu_pv_guest)) {
-    finding.cause = "This is a Hyper-V guest, not WSL: nothing mounts the library here.";
-    finding.confidence = Confidence::likely;
-    finding.remedies = {
-        {"Copy libdxcore.so from C:\\Windows\\System32\\lxss\\lib of the host to /usr/lib and refresh the "
-         "loader's cache.",
-         {"sudo ldconfig"},
-         {Need::sudo, Need::windows}}};
-  } else {
-    finding.cause =
-        "WSL is too old or its installation is damaged: it mounts this library itself, no Linux package can.";
-    finding.confidence = Confidence::likely;
-    finding.remedies = {update_wsl()};
-  }
-  finding.verify = "ldconfig -p | grep libdxcore";
-  return finding;
-}
-
-Finding dxcore_not_findable(const Facts& facts) {
-  const std::string& path = *facts.wsl.dxcore_path;
-  const std::string folder = path.substr(0, path.rfind('/'));
-  Finding finding = fail(path + " is there, but the loader does not find it by its name");
-  finding.evidence.push_back({path, "not in the loader's cache, not on LD_LIBRARY_PATH"});
-  if (facts.wsl.ld_conf.known()) {
-    finding.evidence.push_back({"/etc/ld.so.conf.d/ld.wsl.conf", *facts.wsl.ld_conf ? "present" : "absent"});
-  }
-  if (facts.wsl.conf_ldconfig.is(false)) finding.evidence.push_back({"/etc/wsl.conf [automount] ldconfig", "false"});
-  const Remedy now{"Tell the loader of the folder.",
-                   {"echo " + folder + " | sudo tee /etc/ld.so.conf.d/ld.wsl.conf", "sudo ldconfig"},
-                   {Need::sudo}};
-  if (facts.wsl.conf_ldconfig.is(false) && !in_container(facts)) {
-    finding.cause =
-        "ldconfig=false below [automount] in /etc/wsl.conf keeps WSL from telling the loader of the folder.";
-    finding.remedies = {restart_wsl("Remove that line from /etc/wsl.conf, then restart WSL from PowerShell."), now};
-  } else {
-    finding.cause = "The loader's cache was not refreshed, or the folder is not in its configuration.";
-    finding.confidence = Confidence::likely;
-    finding.remedies = {now};
-  }
-  finding.verify = "ldconfig -p | grep libdxcore";
-  return finding;
-}
-
-std::vector<Finding> dxcore(const CheckInput& input) {
-  const Facts& facts = input.facts;
-  const Wsl& wsl = facts.wsl;
-  if (auto skip = skip_without_dxg(facts)) return {*skip};
-  if (auto skip = skip_unless_known({{"wsl.dxcore_path", &wsl.dxcore_path}})) return {*skip};
-  if (wsl.dxcore_path->empty()) return {no_dxcore(facts)};
-  if (auto skip = skip_unless_known({{"wsl.dxcore_findable", &wsl.dxcore_findable}})) return {*skip};
-  if (!*wsl.dxcore_findable) return {dxcore_not_findable(facts)};
-  if (auto skip = skip_unless_known({{"wsl.dxcore_missing_symbols", &wsl.dxcore_missing_symbols}})) return {*skip};
-  if (wsl.dxcore_missing_symbols->empty())
-    return {pass(*wsl.dxcore_path + " is found and has all functions that ROCm needs")};
-
-  const std::vector<std::string>& missing = *wsl.dxcore_missing_symbols;
-  Finding finding =
-      fail(*wsl.dxcore_path + " lacks " + std::to_string(missing.size()) + " of the functions that ROCm needs, " +
-           missing.front() + (missing.size() > 1 ? " and others" : ""));
-  finding.evidence.push_back({*wsl.dxcore_path, "missing: " + join(missing, ", ")});
-  finding.cause = "WSL is older than ROCm's bridge to Windows wants it.";
-  finding.confidence = Confidence::likely;
-  finding.remedies = {update_wsl()};
-  finding.verify = "sage-doctor check --only wsl.dxcore";
-  return {finding};
-}
-
-// ---- wsl.conf
-
-std::vector<Finding> conf(const CheckInput& input) {
-  const Facts& facts = input.facts;
-  const Wsl& wsl = facts.wsl;
-  if (auto skip = skip_without_dxg(facts)) return {*skip};
-  if (auto skip = skip_unless_known({{"platform.container", &facts.platform.container},
-                                     {"wsl.dxcore_path", &wsl.dxcore_path},
-                                     {"wsl.dxcore_findable", &wsl.dxcore_findable},
-                                     {"wsl.conf_gpu_enabled", &wsl.conf_gpu_enabled},
-                                     {"wsl.conf_ldconfig", &wsl.conf_ldconfig}})) {
-    return {*skip};
-  }
-  if (in_container(facts)) return {not_applicable("/etc/wsl.conf has no effect in a container")};
-  if (wsl.dxcore_path->empty() || !*wsl.dxcore_findable) return {not_applicable("wsl.dxcore tells it")};
-
-  Finding finding = warn("/etc/wsl.conf switches parts of the GPU support off, which does no harm yet");
-  if (!*wsl.conf_gpu_enabled) finding.evidence.push_back({"/etc/wsl.conf [gpu] enabled", "false"});
-  if (!*wsl.conf_ldconfig) finding.evidence.push_back({"/etc/wsl.conf [automount] ldconfig", "false"});
-  if (finding.evidence.empty()) return {pass("/etc/wsl.conf leaves the GPU support on")};
-  finding.cause =
-      "WSL reads the file when a distribution starts: the setting is newer than the last start, or the libraries "
-      "are found in another way. After a restart the GPU may be gone.";
-  finding.confidence = Confidence::possible;
-  finding.remedies = {restart_wsl("Remove the lines from /etc/wsl.conf, then restart WSL from PowerShell.")};
-  finding.verify = "cat /etc/wsl.conf";
-  return {finding};
-}
-
 // ---- wsl.wslconfig
 
 std::vector<Finding> wslconfig(const CheckInput& input) {
@@ -421,7 +221,7 @@ std::vector<Finding> dtif(const CheckInput& input) {
   finding.cause = "The variable is for tests of a simulated GPU and is asked before /dev/dxg.";
   finding.confidence = Confidence::likely;
   finding.remedies = remove_variable(facts, variable);
-  finding.verify = "rocminfo | grep gfx";
+  finding.verify = verify_gpu_works(facts, "wsl.dtif");
   return {finding};
 }
 
@@ -434,7 +234,7 @@ std::vector<Finding> windows_driver(const CheckInput& input) {
   std::vector<std::string> versions;
   Finding finding = info("");
   for (const DxgAdapter& adapter : *facts.wsl.adapters) {
-    if (!adapter.vendor_id.is(amd_vendor)) continue;
+    if (!adapter.vendor_id.is(amd_vendor_id)) continue;
     if (adapter.driver_version.known() &&
         std::find(versions.begin(), versions.end(), *adapter.driver_version) == versions.end()) {
       versions.push_back(*adapter.driver_version);
@@ -462,21 +262,23 @@ std::vector<Finding> windows_driver(const CheckInput& input) {
 std::vector<Check> wsl_checks() {
   const auto row = [](std::string_view id, std::string_view title, std::vector<std::string_view> depends,
                       CheckFunction run) {
-    return Check{id, title, Topic::wsl, std::move(depends), run};
+    return Check{id, title, Topic::wsl, std::move(depends), run, skip_on_other_machines};
   };
-  std::vector<Check> rows = {
+  return {
       row("wsl.dxg-present", "The GPU device of WSL2 is there", {"platform.wsl1"}, dxg_present),
       row("wsl.dxg-access", "The GPU device of WSL2 opens", {"wsl.dxg-present"}, dxg_access),
       row("wsl.adapters", "Windows tells its GPUs", {"wsl.dxg-access"}, adapters),
-      row("wsl.gpu-allowlist", "ROCm accepts the GPU under WSL", {"gpu.present"}, gpu_allowlist),
-      row("wsl.dxcore", "The library to Windows is complete", {"gpu.present"}, dxcore),
-      row("wsl.conf", "wsl.conf leaves the GPU on", {"gpu.present"}, conf),
+      row("wsl.gpu-allowlist", "ROCm accepts the GPU under WSL", {"gpu.present"}, check_gpu_allowlist),
+      row("wsl.dxcore", "The library to Windows is complete", {"gpu.present"}, check_dxcore),
+      row("wsl.conf", "wsl.conf leaves the GPU on", {"gpu.present"}, check_wsl_conf),
       row("wsl.wslconfig", ".wslconfig leaves the GPU on", {"gpu.present"}, wslconfig),
       row("wsl.windows-driver", "The driver in Windows", {"gpu.present"}, windows_driver),
+      row("wsl.runtime", "A ROCm runtime that can talk to Windows", {"gpu.present"}, check_wsl_runtime),
+      row("wsl.distro-rocm", "No ROCm of the distribution in the way", {"gpu.present"}, check_distro_rocm),
+      row("wsl.dxg-detection-off", "The runtime looks for /dev/dxg", {"wsl.runtime"}, check_dxg_detection),
+      row("wsl.rocdxg", "The bridge librocdxg is found", {"wsl.runtime"}, check_rocdxg),
+      row("wsl.dtif", "The runtime is not led elsewhere", {"gpu.present"}, dtif),
   };
-  for (Check& more : wsl_runtime_checks()) rows.push_back(std::move(more));
-  rows.push_back(row("wsl.dtif", "The runtime is not led elsewhere", {"gpu.present"}, dtif));
-  return rows;
 }
 
 }  // namespace sage

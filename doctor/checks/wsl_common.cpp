@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "doctor/checks/wording.hpp"
+#include "probes/pci.hpp"
 
 namespace sage {
 namespace {
@@ -14,7 +15,7 @@ bool no_amd_gpu(const Facts& facts) {
   if (facts.gpus.amd.known() && facts.gpus.amd->empty()) return true;
   const auto& adapters = facts.wsl.adapters;
   return adapters.known() && std::all_of(adapters->begin(), adapters->end(), [](const DxgAdapter& adapter) {
-           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor);
+           return adapter.vendor_id.known() && !adapter.vendor_id.is(amd_vendor_id);
          });
 }
 
@@ -24,11 +25,16 @@ bool gpu_behind_dxg(const Facts& facts) {
   return facts.platform.kind.known() && uses_dxg(*facts.platform.kind);
 }
 
+std::optional<Finding> skip_on_other_machines(const Facts& facts) {
+  const auto& kind = facts.platform.kind;
+  if (!kind.known() || uses_dxg(*kind) || *kind == PlatformKind::wsl1) return std::nullopt;
+  return not_applicable("this is not WSL2");
+}
+
 std::optional<Finding> skip_off_wsl(const Facts& facts) {
   if (auto skip = skip_unless_known({{"platform.kind", &facts.platform.kind}})) return skip;
   if (facts.platform.kind.is(PlatformKind::wsl1)) return not_applicable("WSL1 has no /dev/dxg");
-  if (!gpu_behind_dxg(facts)) return not_applicable("this is not WSL2");
-  return std::nullopt;
+  return skip_on_other_machines(facts);
 }
 
 std::optional<Finding> skip_without_dxg(const Facts& facts) {
@@ -39,11 +45,6 @@ std::optional<Finding> skip_without_dxg(const Facts& facts) {
   if (!*dxg.present || !dxg.open->ok()) return not_applicable("/dev/dxg cannot be used");
   if (no_amd_gpu(facts)) return not_applicable("/dev/dxg shows no AMD GPU");
   return std::nullopt;
-}
-
-bool is_set(const Facts& facts, std::string_view variable) {
-  const auto value = facts.environment.get(variable);
-  return value.known() && value->has_value();
 }
 
 std::vector<Remedy> remove_variable(const Facts& facts, std::string_view variable) {
@@ -58,6 +59,33 @@ void add_variable(const Facts& facts, std::string_view variable, Finding& findin
   for (Evidence& row : variable_evidence(*entry)) finding.evidence.push_back(std::move(row));
 }
 
+std::string verify_gpu_works(const Facts& facts, std::string_view check_id) {
+  const auto& roots = facts.rocm.roots;
+  if (roots.known() && !roots->empty()) return "rocminfo | grep gfx";
+  return "sage-doctor check --only " + std::string(check_id);
+}
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+Remedy restart_wsl(std::string text) {
+  return {std::move(text), {"wsl --shutdown"}, {Need::windows, Need::wsl_restart}};
+}
+
+Remedy edit_wsl_conf(std::string_view what) {
+  return {"Remove " + std::string(what) +
+              " from /etc/wsl.conf with the first command; then restart WSL with the second, from PowerShell.",
+          {edit_command("/etc/wsl.conf", 1), "wsl --shutdown"},
+          {Need::sudo, Need::windows, Need::wsl_restart}};
+}
+
+Remedy update_windows_driver() {
+  return {"Install the current AMD Adrenalin driver in Windows, restart Windows, then restart WSL from PowerShell.",
+          {"wsl --shutdown"},
+          {Need::windows, Need::reboot, Need::wsl_restart}};
+}
+
 Remedy update_wsl() {
   return {"Update WSL from PowerShell on Windows; the shutdown ends every running distribution.",
           {"wsl --update", "wsl --shutdown"},
@@ -68,7 +96,8 @@ Remedy pass_dxg_into_container() {
   return {
       "Start the container with the GPU of WSL and the two libraries that belong to it. /dev/kfd, /dev/dri and "
       "groups are not needed; ROCm in the image must be 7.1 or newer.",
-      {"docker run -it --device=/dev/dxg -v /usr/lib/wsl/lib/libdxcore.so:/usr/lib/libdxcore.so -v "
+      {"docker run -it --device=/dev/dxg -v " + std::string(windows_libraries) +
+       "/libdxcore.so:/usr/lib/libdxcore.so -v "
        "/opt/rocm/lib/librocdxg.so:/usr/lib/librocdxg.so -e HSA_ENABLE_DXG_DETECTION=1 --ipc=host IMAGE"},
       {Need::container_restart}};
 }

@@ -42,6 +42,28 @@ constexpr std::array need_texts = {
     NeedText{Need::container_restart, "the container to be started anew"},
 };
 
+struct KindText {
+  PlatformKind kind;
+  std::string_view text;
+};
+
+constexpr std::array kind_texts = {
+    KindText{PlatformKind::bare_metal, "no virtual machine"},
+    KindText{PlatformKind::virtual_machine, "virtual machine"},
+    KindText{PlatformKind::wsl1, "WSL1"},
+    KindText{PlatformKind::wsl2, "WSL2"},
+    KindText{PlatformKind::gpu_pv_guest, "Hyper-V guest with GPU-PV"},
+};
+
+// Findings of one check that have the same cause and remedy and differ in their subject alone: eight GPUs and one
+// missing group are one thing to read and one thing to do.
+using Group = std::vector<const Finding*>;
+
+bool same_but_for_subject(const Finding& a, const Finding& b) {
+  return a.id == b.id && a.status == b.status && a.cause == b.cause && a.confidence == b.confidence &&
+         a.remedies == b.remedies;
+}
+
 class Writer {
  public:
   Writer(const Report& report, const TextStyle& style)
@@ -49,13 +71,14 @@ class Writer {
 
   std::string run() {
     header();
+    std::vector<std::size_t> shown;
     for (const Status status : {Status::fail, Status::error, Status::warn}) {
-      for (const Finding& finding : report_.findings) {
-        if (finding.status == status && !finding.suppressed) problem(finding);
-      }
+      const std::vector<Group> groups = problems(status);
+      for (const Group& group : groups) problem(group);
+      shown.push_back(groups.size());
     }
     if (!style_.only_problems) in_order();
-    last_line();
+    last_line(shown[0], shown[1], shown[2]);
     return std::move(out_);
   }
 
@@ -81,8 +104,13 @@ class Writer {
     parts.push_back(platform.distribution.pretty_name.value_or("unknown distribution"));
     parts.push_back("Linux " + platform.kernel_release.value_or("unknown"));
     if (platform.kind.known()) {
-      std::string kind(enum_name(*platform.kind));
-      if (!platform.hypervisor.value_or("").empty()) kind += " (" + *platform.hypervisor + ")";
+      std::string kind;
+      for (const KindText& row : kind_texts) {
+        if (row.kind == *platform.kind) kind = row.text;
+      }
+      if (platform.kind.is(PlatformKind::virtual_machine) && !platform.hypervisor.value_or("").empty()) {
+        kind += " (" + *platform.hypervisor + ")";
+      }
       parts.push_back(kind);
     }
     if (platform.container.known() && *platform.container != ContainerKind::none) {
@@ -93,15 +121,40 @@ class Writer {
     out_ += '\n';
   }
 
-  void problem(const Finding& finding) {
+  [[nodiscard]] std::vector<Group> problems(Status status) const {
+    std::vector<Group> groups;
+    for (const Finding& finding : report_.findings) {
+      if (finding.status != status || finding.suppressed) continue;
+      const auto like = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+        return same_but_for_subject(*group.front(), finding);
+      });
+      if (like == groups.end()) {
+        groups.push_back({&finding});
+      } else {
+        like->push_back(&finding);
+      }
+    }
+    return groups;
+  }
+
+  void problem(const Group& group) {
+    const Finding& finding = *group.front();
     const StatusLook& shown = look(finding.status);
     std::string head = std::string(finding.id);
     if (!finding.subject.empty()) head += "  " + printable(finding.subject);
+    if (group.size() > 1) head += "  and " + std::to_string(group.size() - 1) + " more";
     out_ += painted(shown.label, shown.colour) + std::string(6 - std::min<std::size_t>(5, shown.label.size()), ' ') +
             painted(head, bold) + "\n";
     const std::string_view indent = width_ < 40 ? "  " : "      ";
     const std::string deeper = std::string(indent) + "  ";
     paragraph(finding.observed, indent, indent);
+    if (group.size() > 1) {
+      std::vector<std::string> others;
+      for (const Finding* other : group) {
+        if (other != group.front()) others.push_back(other->subject);
+      }
+      paragraph("The same holds for " + join(others, ", ") + ".", indent, deeper);
+    }
     for (const Evidence& evidence : finding.evidence) {
       paragraph(evidence.source + ": " + evidence.value, std::string(indent) + "- ", deeper);
     }
@@ -117,7 +170,7 @@ class Writer {
 
   void write_remedy(const Finding& finding, const Remedy& remedy, std::string_view indent, const std::string& deeper) {
     const bool first = &remedy == &finding.remedies.front();
-    std::string text = remedy.text;
+    std::string label = first ? "Remedy" : "Or";
     if (!remedy.needs.empty()) {
       std::vector<std::string> needs;
       for (const Need need : remedy.needs) {
@@ -125,9 +178,9 @@ class Writer {
           if (row.need == need) needs.emplace_back(row.text);
         }
       }
-      text += " (Needs " + join(needs, ", ") + ".)";
+      label += " (needs " + join(needs, ", ") + ")";
     }
-    paragraph((first ? "Remedy: " : "Or: ") + text, indent, deeper);
+    paragraph(label + ": " + remedy.text, indent, deeper);
     for (const std::string& line : remedy.commands) out_ += deeper + "  " + painted(printable(line), bold) + "\n";
   }
 
@@ -169,23 +222,23 @@ class Writer {
     out_ += "  " + painted(shown.label, shown.colour) + lines.substr(label.size());
   }
 
-  void last_line() {
+  void last_line(std::size_t failures, std::size_t errors, std::size_t warnings) {
     const Summary& summary = report_.summary;
     const auto count = [](std::size_t number, std::string_view one, std::string_view many) {
       return std::to_string(number) + " " + std::string(number == 1 ? one : many);
     };
     std::vector<std::string> found;
-    if (summary.fail > 0) found.push_back(count(summary.fail, "problem", "problems"));
-    if (summary.error > 0) found.push_back(count(summary.error, "check broke", "checks broke"));
-    if (summary.warn > 0) found.push_back(count(summary.warn, "warning", "warnings"));
+    if (failures > 0) found.push_back(count(failures, "problem", "problems"));
+    if (errors > 0) found.push_back(count(errors, "check broke", "checks broke"));
+    if (warnings > 0) found.push_back(count(warnings, "warning", "warnings"));
     std::string checked = std::to_string(summary.checks) + " checked, " + std::to_string(summary.checks_skipped) +
                           " skipped";
     if (summary.suppressed > 0) checked += ", " + std::to_string(summary.suppressed) + " ignored";
     const std::string verdict = found.empty() ? "No known problem" : join(found, ", ");
-    const Status worst = summary.fail > 0    ? Status::fail
-                         : summary.error > 0 ? Status::error
-                         : summary.warn > 0  ? Status::warn
-                                             : Status::pass;
+    const Status worst = failures > 0   ? Status::fail
+                         : errors > 0   ? Status::error
+                         : warnings > 0 ? Status::warn
+                                        : Status::pass;
     const std::string lines = wrapped(verdict + " (" + checked + ")", "", "", width_);
     if (!style_.colour || !lines.starts_with(verdict)) {
       out_ += lines;

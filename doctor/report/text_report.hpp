@@ -14,7 +14,8 @@ struct TextStyle {
   bool skipped = false;     ///< list what was skipped and why
 };
 
-/// The report for people: problems first and in full with their remedies, then one line for each thing that is in
+/// The report for people: problems first and in full with their remedies (those that differ in their subject alone as
+/// one), then one line for each thing that is in
 /// order, by topic, last a line that says how much was checked. Control characters from the machine's files never
 /// reach the terminal.
 [[nodiscard]] std::string text_report(const Report& report, const TextStyle& style);

@@ -2,7 +2,7 @@
 
 import unittest
 
-from binary import CAPTURES, run
+from binary import CAPTURES, SOURCE, run
 
 
 class Usage(unittest.TestCase):
@@ -40,6 +40,12 @@ class Usage(unittest.TestCase):
             page = run("explain", check_id)
             self.assertEqual(page.returncode, 0, check_id)
             self.assertTrue(page.stdout.startswith(f"# {check_id}\n"), check_id)
+
+    def test_the_index_of_pages_names_every_check(self):
+        index = (SOURCE / "docs" / "findings" / "README.md").read_text()
+        for line in run("list").stdout.splitlines():
+            check_id, title = line.split(maxsplit=1)
+            self.assertIn(f"* [{check_id}]({check_id}.md): {title}\n", index)
 
     def test_an_unknown_id_is_2_with_a_suggestion(self):
         finished = run("explain", "gpu.presnt")

@@ -114,6 +114,25 @@ TEST_CASE("an unknown kind of container leaves the failure and gives both remedi
   CHECK(contains(commands_of(finding), "--group-add 992"));
 }
 
+TEST_CASE("a group that /etc/group does not name is a matter of the user directory") {
+  Facts facts = outside_render();
+  facts.devices.groups = std::vector<Group>{};
+  const Finding finding = finding_of("device.kfd-access", facts);
+  CHECK(finding.status == Status::fail);
+  CHECK_FALSE(contains(commands_of(finding), "usermod"));
+  CHECK(contains(commands_of(finding), "getent group 992"));
+}
+
+TEST_CASE("a container is told every number that it lacks, not the first alone") {
+  Facts facts = test::in_a_container(outside_render(), ContainerKind::docker);
+  DeviceNode render;
+  render.path = "/dev/dri/renderD128";
+  render.gid = std::uint32_t{105};
+  render.access = Errno{EACCES};
+  facts.devices.dri = std::vector<DeviceNode>{render};
+  CHECK(contains(commands_of(finding_of("device.kfd-access", facts)), "--group-add 105 --group-add 992"));
+}
+
 TEST_CASE("a node that no group may use gets a udev rule") {
   Facts facts = outside_render();
   facts.devices.kfd.mode = 0600U;

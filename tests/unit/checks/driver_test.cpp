@@ -157,6 +157,35 @@ TEST_CASE("an old kernel is a likely cause of an unbound GPU, never the reason t
   CHECK(contains(commands_of(finding), "linux-generic-hwe-24.04"));
 }
 
+TEST_CASE("a newer kernel is recommended only from where there is one") {
+  Facts facts = healthy_facts();
+  facts.platform.kernel_release = "5.15.0-91-generic"s;
+  first_gpu(facts).driver = ""s;
+  const auto commands = [&](const char* id, const char* version, const char* like) {
+    facts.platform.distribution.id = std::string(id);
+    facts.platform.distribution.version_id = std::string(version);
+    facts.platform.distribution.id_like = std::string(like);
+    return commands_of(finding_of("driver.gpu-unbound", facts));
+  };
+  // The HWE kernel of 22.04 ends below what RDNA4 needs, and interim releases have none.
+  CHECK_FALSE(contains(commands("ubuntu", "22.04", "debian"), "hwe"));
+  CHECK_FALSE(contains(commands("ubuntu", "24.10", "debian"), "hwe"));
+  CHECK(contains(commands("debian", "12", ""), "backports"));
+  CHECK_FALSE(contains(commands("linuxmint", "22", "ubuntu debian"), "backports"));
+  CHECK_FALSE(contains(commands("rhel", "9.4", "fedora"), "dnf upgrade"));
+  CHECK(contains(commands("fedora", "42", ""), "dnf upgrade"));
+}
+
+TEST_CASE("a blacklist that a package brings is hidden, one of the user is edited") {
+  Facts facts = healthy_facts();
+  facts.driver.loaded = false;
+  facts.driver.blacklist = std::vector<Blacklisting>{{"/usr/lib/modprobe.d/blacklist-gpu.conf", 3, "blacklist amdgpu"}};
+  CHECK(contains(commands_of(finding_of("driver.blacklisted", facts)),
+                 "sudo ln -s /dev/null /etc/modprobe.d/blacklist-gpu.conf"));
+  facts.driver.blacklist = std::vector<Blacklisting>{{"/etc/modprobe.d/mine.conf", 3, "blacklist amdgpu"}};
+  CHECK(contains(commands_of(finding_of("driver.blacklisted", facts)), "sudo ${EDITOR:-nano} +3"));
+}
+
 TEST_CASE("a GPU without KFD node fails, and the log decides the cause") {
   Facts facts = healthy_facts();
   first_gpu(facts).in_kfd = false;

@@ -27,6 +27,9 @@ Facts with(std::string_view name, std::string value) {
 Facts with_two_gpus() {
   Facts facts = healthy_facts();
   facts.gpus.amd.value().push_back(test::integrated_gpu());
+  DeviceNode node = facts.devices.dri->front();
+  node.path = "/dev/dri/renderD129";
+  facts.devices.dri.value().push_back(node);
   return facts;
 }
 
@@ -111,7 +114,7 @@ TEST_CASE("the per-node override wins for its node alone") {
   set_variable(facts, "HSA_OVERRIDE_GFX_VERSION_2", "10.3.0");
   auto findings = findings_of("env.override-mismatch", facts);
   CHECK(findings[0].status == Status::pass);
-  CHECK(findings[1].status == Status::warn);
+  CHECK(findings[1].status == Status::info);
   facts.gpus.amd.value()[1].kfd_node = Fact<std::uint32_t>::unknown("blanked");
   CHECK(findings_of("env.override-mismatch", facts)[1].status == Status::skip);
 }
@@ -203,6 +206,17 @@ TEST_CASE("LD_LIBRARY_PATH warns of empty elements, missing folders and two ROCm
   CHECK(finding_of("env.library-path", with("LD_LIBRARY_PATH", "")).status == Status::pass);
 }
 
+TEST_CASE("one bad element of a list does not cost the good ones") {
+  Facts facts = with("LD_LIBRARY_PATH", "/usr/lib/wsl/lib:/gone");
+  name_path(facts, "LD_LIBRARY_PATH", "/usr/lib/wsl/lib", true);
+  name_path(facts, "LD_LIBRARY_PATH", "/gone", true);
+  facts.environment.named_paths.value()[1].exists = false;
+  CHECK(commands_of(finding_of("env.library-path", facts)) == "export LD_LIBRARY_PATH=/usr/lib/wsl/lib\n");
+  CHECK(contains(commands_of(finding_of("env.library-path", with("LD_LIBRARY_PATH", ":"))), "unset LD_LIBRARY_PATH"));
+  const Finding preload = finding_of("env.preload", with("LD_PRELOAD", "libtcmalloc.so.4 /opt/rocm/lib/libamdhip64.so.7"));
+  CHECK(commands_of(preload) == "export LD_PRELOAD=libtcmalloc.so.4\n");
+}
+
 TEST_CASE("LD_PRELOAD warns of ROCm libraries and of missing files") {
   CHECK(finding_of("env.preload", with("LD_PRELOAD", "/opt/rocm/lib/librocdxg.so.1")).status == Status::warn);
   CHECK(finding_of("env.preload", with("LD_PRELOAD", "libtcmalloc.so.4")).status == Status::pass);
@@ -237,6 +251,45 @@ TEST_CASE("PYTORCH_ROCM_ARCH may leave out the integrated GPU beside a discrete 
   CHECK(finding_of("env.rocm-arch", facts).status == Status::pass);
   set_variable(facts, "PYTORCH_ROCM_ARCH", "gfx1036");
   CHECK(finding_of("env.rocm-arch", facts).status == Status::warn);
+}
+
+TEST_CASE("a per-node override counts nodes as the runtime does: hidden GPUs are dropped first") {
+  Facts facts = healthy_facts();
+  Gpu hidden = facts.gpus.amd->front();
+  hidden.id = "0000:01:00.0";
+  hidden.kfd_node = std::uint32_t{1};
+  hidden.kfd_readable = false;
+  Gpu seen = facts.gpus.amd->front();
+  seen.kfd_node = std::uint32_t{2};
+  seen.kfd_readable = true;
+  facts.gpus.amd = std::vector<Gpu>{hidden, seen};
+  facts.environment.variables.push_back({"HSA_OVERRIDE_GFX_VERSION_1", std::optional<std::string>("10.3.0"),
+                                         std::vector<Assignment>{}});
+  const auto wrong_generation = findings_of("env.override-mismatch", facts);
+  REQUIRE(wrong_generation.size() == 2);
+  CHECK(wrong_generation[0].status == Status::skip);
+  CHECK(wrong_generation[1].status == Status::fail);
+
+  facts.environment.variables.back().name = "HSA_OVERRIDE_GFX_VERSION_2";
+  const auto no_gpu = findings_of("env.override-mismatch", facts);
+  REQUIRE(no_gpu.size() == 3);
+  CHECK(no_gpu[0].status == Status::warn);
+  CHECK(no_gpu[0].subject == "HSA_OVERRIDE_GFX_VERSION_2");
+  CHECK(no_gpu[2].status == Status::pass);
+}
+
+TEST_CASE("an override beside a discrete GPU asks for the integrated one to be hidden, not for software for it") {
+  Facts facts = healthy_facts();
+  Gpu integrated = facts.gpus.amd->front();
+  integrated.id = "0000:0e:00.0";
+  integrated.kind = GpuKind::integrated;
+  integrated.target = "gfx1036"s;
+  integrated.kfd_target = "gfx1036"s;
+  integrated.kfd_node = std::uint32_t{2};
+  facts.gpus.amd.value().front().kind = GpuKind::discrete;
+  facts.gpus.amd.value().push_back(integrated);
+  set_variable(facts, "HSA_OVERRIDE_GFX_VERSION", "12.0.1");
+  for (const Finding& finding : findings_of("env.override-mismatch", facts)) CHECK(finding.status == Status::info);
 }
 
 }  // namespace sage

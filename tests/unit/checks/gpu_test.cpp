@@ -163,6 +163,54 @@ TEST_CASE("an integrated GPU beside a discrete one warns; the remedy is counted 
   CHECK(verdict("gpu.integrated-visible", facts).remedies.front().commands.front() == "export ROCR_VISIBLE_DEVICES=1");
 }
 
+TEST_CASE("masks that would count the shorter list are taken away before the integrated GPU is hidden") {
+  Facts facts = two_gpus();
+  set_variable(facts, "CUDA_VISIBLE_DEVICES", "0,1");
+  set_assignments(facts, "CUDA_VISIBLE_DEVICES", {{"/home/user1/.bashrc", 7, "0,1"}});
+  const std::vector<std::string> commands = {"unset HIP_VISIBLE_DEVICES CUDA_VISIBLE_DEVICES",
+                                             "${EDITOR:-nano} +7 /home/user1/.bashrc",
+                                             "export ROCR_VISIBLE_DEVICES=GPU-1122334455667788"};
+  CHECK(verdict("gpu.integrated-visible", facts).remedies.front().commands == commands);
+}
+
+TEST_CASE("GPUs that KFD hides from programs are not called well visible") {
+  for (Facts facts : {bare_metal_9070xt(), two_gpus()}) {
+    for (Gpu& gpu : facts.gpus.amd.value()) gpu.kfd_readable = false;
+    CHECK(verdict("gpu.integrated-visible", facts).status == Status::skip);
+  }
+}
+
+TEST_CASE("a target that is part of the GPU's name is not said twice") {
+  Facts facts = bare_metal_9070xt();
+  facts.gpus.amd.value()[0].name = "gfx1201 (1002:7550)"s;
+  CHECK(verdict("gpu.present", facts).observed == "1 AMD GPU: gfx1201 (1002:7550)");
+}
+
+TEST_CASE("the same ROCm trouble of several GPUs and ROCm folders is told in the same words") {
+  Facts facts = with_rocm("6.0.0");
+  facts.gpus.amd.value().push_back(rx_9070_xt());
+  facts.gpus.amd.value()[1].id = "0000:0a:00.0";
+  RocmRoot older;
+  older.path = "/opt/rocm-5.7.1"s;
+  older.version = "5.7.1"s;
+  facts.rocm.roots.value().push_back(older);
+  const auto findings = judge("gpu.rocm-too-old", facts);
+  REQUIRE(findings.size() == 4);
+  for (const Finding& finding : findings) {
+    CHECK(finding.status == Status::fail);
+    CHECK(finding.cause == findings.front().cause);
+    CHECK(finding.remedies.front().text == findings.front().remedies.front().text);
+    CHECK(finding.verify == findings.front().verify);
+  }
+}
+
+TEST_CASE("rocminfo is not asked for where no ROCm folder has one") {
+  Facts facts = two_gpus();
+  CHECK(verdict("gpu.integrated-visible", facts).verify == "rocminfo | grep gfx");
+  facts.rocm.roots = std::vector<RocmRoot>();
+  CHECK(verdict("gpu.integrated-visible", facts).verify == "sage-doctor check --only gpu.integrated-visible");
+}
+
 TEST_CASE("a masked integrated GPU is no trouble") {
   Facts facts = two_gpus();
   set_variable(facts, "ROCR_VISIBLE_DEVICES", "0");

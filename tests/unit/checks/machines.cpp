@@ -67,6 +67,7 @@ Gpu rx_9070_xt() {
   gpu.compute_units = 64U;
   gpu.doorbell_type = 2U;
   gpu.uuid = "GPU-1122334455667788"s;
+  gpu.render_node = "/dev/dri/renderD128"s;
   return gpu;
 }
 
@@ -84,6 +85,7 @@ Gpu raphael_integrated() {
   gpu.kfd_node = 2U;
   gpu.compute_units = 2U;
   gpu.uuid = ""s;
+  gpu.render_node = "/dev/dri/renderD129"s;
   return gpu;
 }
 
@@ -91,9 +93,17 @@ Facts bare_metal_9070xt() {
   Facts facts;
   facts.platform.kind = PlatformKind::bare_metal;
   facts.platform.container = ContainerKind::none;
+  facts.platform.is_root = false;
+  facts.platform.under_sudo = false;
   facts.gpus.amd = std::vector<Gpu>{rx_9070_xt()};
   facts.gpus.others = std::vector<std::string>();
   facts.gpus.kfd_gpu_nodes = 1U;
+  facts.devices.dri = std::vector<DeviceNode>(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    DeviceNode& node = facts.devices.dri.value()[i];
+    node.path = "/dev/dri/renderD" + std::to_string(128 + i);
+    node.present = true;
+  }
   RocmRoot root;
   root.path = "/opt/rocm-7.2.0"s;
   root.version = "7.2.0"s;

@@ -17,10 +17,25 @@ constexpr std::uint64_t gib = 1024ULL * 1024 * 1024;
 }  // namespace
 
 TEST_CASE("a healthy machine passes every platform check") {
-  for (const char* id : {"platform.wsl1", "platform.sudo", "platform.libc", "platform.build-memory", "platform.shm"}) {
+  for (const char* id : {"platform.sudo", "platform.libc", "platform.build-memory", "platform.shm"}) {
     CAPTURE(id);
     CHECK(finding_of(id, healthy_facts()).status == Status::pass);
   }
+}
+
+TEST_CASE("which WSL it is matters only on WSL") {
+  Facts facts = healthy_facts();
+  CHECK(finding_of("platform.wsl1", facts).status == Status::skip);
+  facts.platform.kind = PlatformKind::wsl2;
+  CHECK(finding_of("platform.wsl1", facts).status == Status::pass);
+}
+
+TEST_CASE("musl on WSL is answered with another distribution, not with device flags that fail there") {
+  Facts facts = healthy_facts();
+  facts.platform.libc_name = "musl"s;
+  CHECK(contains(commands_of(finding_of("platform.libc", facts)), "--device=/dev/kfd"));
+  facts.platform.kind = PlatformKind::wsl2;
+  CHECK(commands_of(finding_of("platform.libc", facts)) == "wsl --install -d Ubuntu-24.04\n");
 }
 
 TEST_CASE("WSL1 fails and the command names the distribution when it is known") {

@@ -1,5 +1,6 @@
 #include "doctor/checks/runner.hpp"
 
+#include <optional>
 #include <stdexcept>
 
 #include <doctest/doctest.h>
@@ -10,6 +11,8 @@ namespace {
 std::vector<Finding> fails(const CheckInput&) { return {fail("broken")}; }
 std::vector<Finding> passes(const CheckInput&) { return {pass("fine", "a"), pass("fine", "b")}; }
 std::vector<Finding> fails_for_a(const CheckInput&) { return {fail("broken", "a"), pass("fine", "b")}; }
+std::optional<Finding> never(const Facts&) { return not_applicable("nothing here"); }
+std::optional<Finding> always(const Facts&) { return std::nullopt; }
 std::vector<Finding> throws(const CheckInput&) { throw std::runtime_error("oops"); }
 
 std::vector<Finding> run(const std::vector<Check>& table) {
@@ -60,6 +63,17 @@ TEST_CASE("prerequisites of a selected check run too, others do not") {
   const GfxTables tables;
   const auto findings = run_checks(table, {&table[1]}, {facts, tables});
   CHECK(findings.size() == 4);
+}
+
+TEST_CASE("a check out of scope waits for nothing, one in scope waits as usual") {
+  const std::vector<Check> table = {{"a.root", "", Topic::gpu, {}, fails},
+                                    {"a.other", "", Topic::gpu, {"a.root"}, fails, never},
+                                    {"a.leaf", "", Topic::gpu, {"a.root"}, fails, always}};
+  const auto findings = run(table);
+  REQUIRE(findings.size() == 3);
+  CHECK(findings[1].observed == "does not apply: nothing here");
+  CHECK(findings[1].blocked_by.empty());
+  CHECK(findings[2].blocked_by == "a.root");
 }
 
 }  // namespace sage

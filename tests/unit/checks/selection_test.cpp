@@ -31,4 +31,8 @@ TEST_CASE("a pattern that matches nothing is an error that helps") {
   CHECK_FALSE(select_checks(table, {}, {"nothing.*"}).ok());
 }
 
+TEST_CASE("a choice that leaves nothing is an error, not a clean report") {
+  CHECK_FALSE(select_checks(table, {"gpu"}, {"gpu.*"}).ok());
+}
+
 }  // namespace sage

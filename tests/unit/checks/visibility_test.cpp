@@ -14,6 +14,7 @@ Gpu gpu(std::uint32_t kfd_index, std::string uuid) {
   gpu.kfd_readable = true;
   gpu.kfd_index = kfd_index;
   gpu.uuid = std::move(uuid);
+  gpu.render_node = "/dev/dri/renderD" + std::to_string(128 + kfd_index);
   return gpu;
 }
 
@@ -21,6 +22,12 @@ Facts three_gpus() {
   Facts facts;
   facts.platform.kind = PlatformKind::bare_metal;
   facts.gpus.amd = std::vector<Gpu>{gpu(0, "GPU-aa11"), gpu(1, "GPU-aa22"), gpu(2, "GPU-bb33")};
+  facts.devices.dri = std::vector<DeviceNode>(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    DeviceNode& node = facts.devices.dri.value()[i];
+    node.path = "/dev/dri/renderD" + std::to_string(128 + i);
+    node.present = true;
+  }
   for (const char* name : {"ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
     Variable variable;
     variable.name = name;
@@ -57,6 +64,15 @@ TEST_CASE("a GPU outside KFD or behind a device cgroup is not enumerated") {
   facts.gpus.amd.value()[0].in_kfd = false;
   facts.gpus.amd.value()[1].kfd_readable = false;
   CHECK(hip(facts) == Order{2});
+}
+
+TEST_CASE("a GPU whose render node is missing is not enumerated, and the masks count without it") {
+  Facts facts = three_gpus();
+  facts.devices.dri.value().erase(facts.devices.dri.value().begin());
+  CHECK(hip(facts) == Order{1, 2});
+  CHECK(hip(with(facts, "HIP_VISIBLE_DEVICES", "2")).empty());
+  facts.devices.dri = Fact<std::vector<DeviceNode>>::unknown("blanked");
+  CHECK_FALSE(visible_gpus(facts).ok());
 }
 
 TEST_CASE("ROCR_VISIBLE_DEVICES orders, cuts at a bad or repeated entry, and hides all when empty") {

@@ -1,8 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <cerrno>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "doctor/checks/registry.hpp"
+#include "doctor/checks/runner.hpp"
 #include "probes/base/text.hpp"
 #include "tests/unit/checks/machines.hpp"
 
@@ -105,6 +110,18 @@ TEST_CASE("no row about WSL speaks on bare metal or WSL1") {
   }
 }
 
+TEST_CASE("on bare metal without a GPU the rows about WSL wait for nothing") {
+  Facts facts = bare_metal_9070xt();
+  facts.gpus.amd = std::vector<Gpu>();
+  std::vector<const Check*> selected;
+  for (const Check& check : all_checks()) {
+    if (check.topic == Topic::wsl) selected.push_back(&check);
+  }
+  for (const Finding& finding : run_checks(all_checks(), selected, {facts, tables()})) {
+    if (finding.topic == Topic::wsl) CHECK(finding.observed == "does not apply: this is not WSL2");
+  }
+}
+
 TEST_CASE("a missing /dev/dxg fails once, with the cause that the surroundings tell") {
   Facts facts = dxg_gone();
   CHECK(status("wsl.dxg-present", facts) == Status::fail);
@@ -161,12 +178,46 @@ TEST_CASE("a GPU outside the list warns unless a dids.conf adds it") {
   const Finding finding = verdict("wsl.gpu-allowlist", facts);
   CHECK(finding.status == Status::warn);
   CHECK(finding.subject == "dxg:0");
-  CHECK(finding.remedies.back().commands.front() ==
-        "echo '0x7480,11,0,2' | sudo tee -a /opt/rocm/share/rocdxg/dids.conf");
+  CHECK(finding.remedies.back().commands ==
+        std::vector<std::string>{"sudo mkdir -p /opt/rocm/share/rocdxg",
+                                 "echo '0x7480,11,0,2' | sudo tee -a /opt/rocm/share/rocdxg/dids.conf"});
   set_variable(facts, "HSA_OVERRIDE_GFX_VERSION", "11.0.0");
   CHECK(contains(verdict("wsl.gpu-allowlist", facts).evidence.back().value, "does not add a GPU"));
   facts.wsl.allowed_devices = std::vector<AllowedDevice>{{"/opt/rocm/share/rocdxg/dids.conf", 0x7480, "gfx1102"}};
   CHECK(status("wsl.gpu-allowlist", facts) == Status::info);
+}
+
+TEST_CASE("a further id goes beside the librocdxg that the loader finds, without sudo below home") {
+  Facts facts = rx_7600();
+  RocdxgCopy in_venv = facts.rocm.rocdxg->front();
+  in_venv.path = "/home/user1/venv/lib/librocdxg.so";
+  in_venv.in_loader_cache = false;
+  facts.rocm.rocdxg.value().insert(facts.rocm.rocdxg.value().begin(), in_venv);
+  CHECK(verdict("wsl.gpu-allowlist", facts).remedies.back().commands.front() == "sudo mkdir -p /opt/rocm/share/rocdxg");
+
+  facts.rocm.rocdxg.value()[0].in_library_path = true;
+  const Remedy own = verdict("wsl.gpu-allowlist", facts).remedies.back();
+  CHECK(own.commands ==
+        std::vector<std::string>{"mkdir -p /home/user1/venv/share/rocdxg",
+                                 "echo '0x7480,11,0,2' | tee -a /home/user1/venv/share/rocdxg/dids.conf"});
+  CHECK(own.needs.empty());
+}
+
+TEST_CASE("a line of wsl.conf is removed by a command, not by words alone") {
+  Facts no_library = wsl2_9070xt("7.2.1");
+  no_library.wsl.dxcore_path = ""s;
+  no_library.wsl.conf_gpu_enabled = false;
+  Facts not_findable = wsl2_9070xt("7.2.1");
+  not_findable.wsl.dxcore_findable = false;
+  not_findable.wsl.conf_ldconfig = false;
+  Facts harmless = wsl2_9070xt("7.2.1");
+  harmless.wsl.conf_gpu_enabled = false;
+  const std::vector<std::string> commands = {"sudo ${EDITOR:-nano} +1 /etc/wsl.conf", "wsl --shutdown"};
+  for (const Finding& finding :
+       {verdict("wsl.dxcore", no_library), verdict("wsl.dxcore", not_findable), verdict("wsl.conf", harmless)}) {
+    CHECK(finding.remedies.front().commands == commands);
+    CHECK(finding.remedies.front().needs.front() == Need::sudo);
+  }
 }
 
 TEST_CASE("libdxcore: absent, not findable by name, or without the needed functions") {
@@ -233,6 +284,95 @@ TEST_CASE("a native-only copy beside a capable one warns; its removal is advised
   CHECK(era_a.status == Status::warn);
   CHECK(era_a.remedies.front().commands.front() ==
         "rm /home/user1/venv/lib/python3.12/site-packages/torch/lib/libhsa-runtime64.so*");
+}
+
+TEST_CASE("only a wheel known to be older than ROCm 7.1 loses its runtime, and the cause goes by the version") {
+  CHECK(contains(verdict("wsl.runtime", with_hsa({roc4wsl(), old_wheel()})).cause, "before ROCm 7.1"));
+  HsaCopy newer = old_wheel();
+  newer.rocm_version = "7.2.0"s;
+  HsaCopy ageless = old_wheel();
+  ageless.rocm_version = Fact<std::string>::unknown("no version file");
+  for (const HsaCopy& wheel : {newer, ageless}) {
+    const Finding finding = verdict("wsl.runtime", with_hsa({roc4wsl(), wheel}));
+    CHECK(finding.status == Status::warn);
+    CHECK(contains(finding.cause, "names neither librocdxg nor D3DKMT"));
+    for (const Remedy& remedy : finding.remedies) {
+      for (const std::string& command : remedy.commands) CHECK_FALSE(command.starts_with("rm "));
+    }
+  }
+}
+
+TEST_CASE("PyTorch is replaced by the pip of the environment that it lies in") {
+  const auto pip = [](std::string path) {
+    HsaCopy wheel = old_wheel();
+    wheel.path = std::move(path);
+    return verdict("wsl.runtime", with_hsa({wheel})).remedies.front().commands.front();
+  };
+  CHECK(pip(torch_hsa).starts_with("/home/user1/venv/bin/python -m pip install "));
+  CHECK(pip("/home/user1/python3-lab/lib64/python3.12/site-packages/torch/lib/libhsa-runtime64.so")
+            .starts_with("/home/user1/python3-lab/bin/python -m pip "));
+  CHECK(pip("/home/user1/.local/lib/python3.12/site-packages/torch/lib/libhsa-runtime64.so")
+            .starts_with("python3 -m pip "));
+  CHECK(pip("/usr/lib/python3/dist-packages/torch/lib/libhsa-runtime64.so").starts_with("python3 -m pip "));
+  CHECK(pip("/srv/torch/lib/libhsa-runtime64.so").starts_with("python3 -m pip "));
+}
+
+TEST_CASE("rows about the runtime verify with rocminfo only where a ROCm folder is") {
+  Facts facts = detection("7.2.1", std::nullopt);
+  CHECK(verdict("wsl.dxg-detection-off", facts).verify == "rocminfo | grep gfx");
+  facts.rocm.roots = std::vector<RocmRoot>();
+  CHECK(verdict("wsl.dxg-detection-off", facts).verify == "sage-doctor check --only wsl.dxg-detection-off");
+  Facts bridge = bridge_out_of_reach();
+  bridge.rocm.roots = std::vector<RocmRoot>();
+  CHECK(verdict("wsl.rocdxg", bridge).verify == "sage-doctor check --only wsl.rocdxg");
+  Facts old = with_hsa({old_wheel()});
+  CHECK(verdict("wsl.runtime", old).verify == "sage-doctor check --only wsl.runtime");
+}
+
+TEST_CASE("one missing variable is told in the same words for every runtime") {
+  HsaCopy second = stock("7.2.1");
+  second.path = torch_hsa;
+  for (const auto& value : {std::optional<std::string>(), std::optional<std::string>("0")}) {
+    HsaCopy newest = stock("7.14.0");
+    newest.path = "/opt/rocm-7.14.0/lib/libhsa-runtime64.so.1";
+    Facts facts = with_hsa(value ? std::vector<HsaCopy>{stock("7.2.1"), second, newest}
+                                 : std::vector<HsaCopy>{stock("7.2.1"), second});
+    set_variable(facts, "HSA_ENABLE_DXG_DETECTION", value);
+    set_assignments(facts, "HSA_ENABLE_DXG_DETECTION", {});
+    const auto findings = judge("wsl.dxg-detection-off", facts);
+    REQUIRE(findings.size() == facts.rocm.hsa->size());
+    for (const Finding& finding : findings) {
+      CHECK(finding.status == Status::fail);
+      CHECK(finding.cause == findings.front().cause);
+      CHECK(finding.verify == findings.front().verify);
+      REQUIRE(finding.remedies.size() == findings.front().remedies.size());
+      for (std::size_t i = 0; i < finding.remedies.size(); ++i) {
+        CHECK(finding.remedies[i].text == findings.front().remedies[i].text);
+        CHECK(finding.remedies[i].commands == findings.front().remedies[i].commands);
+      }
+    }
+  }
+}
+
+TEST_CASE("no command of topic wsl has a gap to fill in but IMAGE") {
+  Facts facts = detection("7.2.1", std::nullopt);
+  facts.platform.container = ContainerKind::docker;
+  const std::string command = verdict("wsl.dxg-detection-off", facts).remedies.front().commands.front();
+  CHECK(contains(command, "-e HSA_ENABLE_DXG_DETECTION=1"));
+  CHECK(command.ends_with(" IMAGE"));
+}
+
+TEST_CASE("the package manager of the distribution removes its runtime") {
+  Facts facts = with_hsa({stock("7.2.1"), old_distribution()});
+  const auto command = [&](const char* id) {
+    facts.platform.distribution.id = std::string(id);
+    facts.platform.distribution.id_like = ""s;
+    return verdict("wsl.distro-rocm", facts).remedies.front().commands.front();
+  };
+  CHECK(command("fedora") == "sudo dnf remove \"$(rpm -qf --qf '%{NAME}' " + std::string(distro_hsa) + ")\"");
+  CHECK(command("arch") == "sudo pacman -Rc \"$(pacman -Qqo " + std::string(distro_hsa) + ")\"");
+  CHECK(command("opensuse-tumbleweed").starts_with("sudo zypper remove "));
+  CHECK(command("nixos") == "sudo ldconfig");
 }
 
 TEST_CASE("the distribution's copy has its own row") {

@@ -111,6 +111,7 @@ TEST_CASE("the kernel's decimal version is a name in hex digits") {
   CHECK_FALSE(target_of_kfd_version(0));
   CHECK_FALSE(target_of_kfd_version(42));
   CHECK_FALSE(target_of_kfd_version(90016));
+  CHECK_FALSE(target_of_kfd_version(91600));
   CHECK_FALSE(target_of_kfd_version(18446744073709551615u));
 }
 

@@ -48,11 +48,29 @@ TEST_CASE("the text report starts with the worst and ends with the count") {
   CHECK(text.find("FAIL") < text.find("WARN"));
   CHECK(text.find("WARN") < text.find("glibc 2.39"));
   CHECK(text.find("        sudo usermod -aG render alice\n") != std::string::npos);
-  CHECK(text.find("Remedy: Join the group. (Needs administrator rights, a new login\n        afterwards.)\n") !=
+  CHECK(text.find("Remedy (needs administrator rights, a new login afterwards): Join the\n        group.\n") !=
         std::string::npos);
   CHECK(text.ends_with("1 problem, 1 warning (3 checked, 1 skipped)\n"));
   CHECK(text.find("wsl.dxcore") == std::string::npos);
   CHECK(text.find('\033') == std::string::npos);
+}
+
+TEST_CASE("what differs in its subject alone is one block and counts once; the JSON keeps each") {
+  Report report = sample();
+  for (const char* gpu : {"0000:03:00.0", "0000:23:00.0", "0000:43:00.0"}) {
+    Finding refused = fail("/dev/dri/renderD128 is refused", gpu);
+    refused.cause = "the user is not in the group render";
+    refused.remedies = {{"Join the group.", {"sudo usermod -aG render alice"}, {}}};
+    report.findings.push_back(named(refused, "device.render-access", Topic::device));
+  }
+  report.findings.back().cause = "something else";
+  report.summary = summarize(report.findings);
+  const std::string text = text_report(report, {});
+  CHECK(text.find("device.render-access  0000:03:00.0  and 1 more\n") != std::string::npos);
+  CHECK(text.find("The same holds for 0000:23:00.0.\n") != std::string::npos);
+  CHECK(text.find("device.render-access  0000:43:00.0\n") != std::string::npos);
+  CHECK(text.ends_with("3 problems, 1 warning (4 checked, 1 skipped)\n"));
+  CHECK(report.summary.fail == 4);
 }
 
 TEST_CASE("verbose lists what was skipped, quiet only the problems") {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "doctor/checks/finding.hpp"
+#include "probes/facts/platform.hpp"
+
+namespace sage {
+
+/// True when commands will be typed in a shell of root. Not so under sudo: there only this process is root, the shell
+/// is the user's. False while either is unknown.
+[[nodiscard]] bool types_as_root(const Platform& platform);
+
+/// Takes "sudo" out of the commands and the needs of a finding. Root does not need it, and a container often has none.
+void leave_out_sudo(Finding& finding);
+
+}  // namespace sage

@@ -1,0 +1,301 @@
+// The attention loop, written once over an architecture trait.
+//
+// A workgroup owns `waves * groups` query groups and walks over the keys in tiles. Per tile: fetch the next tile, int8 scores, mask (only
+// where a mask can bite), running maximum, probabilities, second product, hand the next tile over. Every architecture sees keys in
+// blocks of 32 with 16 values per lane and block; the trait says which key and which query a value belongs to.
+//
+// Scores never become integers. The int32 accumulator starts at 0x4B400000, the bits of the float 12582912 = 1.5 * 2^23, so that its
+// bits read as a float are 12582912 + s, exact for |s| <= 2^22 = 128 * 128 * 256 (head dim 256). The exponent is then one
+// fused multiply-add: (12582912 + s) * c - (12582912 * c + m), c = q_scale * k_scale in log2 units.
+//
+// Why this subtraction is exact where it matters: the prologue rounds both scales to 10 significant bits, so 12582912 * c is a
+// float without rounding, and the running maximum m is kept as an integer (rounded up), so that the sum with m is one too. Integer m
+// also makes every rescale factor a power of two, and log2-sum-exp = m + log2(l) needs no correction. c is capped at 1/4: beyond it
+// one unit of the int8 product is a quarter of a binary order, the rounding of Q and K alone moves the scores by a hundred such
+// units, and the cap keeps 12582912 * c + m an exact float.
+//
+// m follows the true maximum lazily: probabilities may grow to 2^lazy_threshold before a rescale, decided before they are computed
+// and by one vote for the wave.
+
+namespace sage_device {
+
+constexpr int kMagicBits = 0x4b400000;
+constexpr float kMagic = 12582912.0f;
+constexpr float kScaleCap = 0.25f;
+constexpr float kNothing = -1e30f;  // running maximum before any key: finite, so that no inf - inf can arise
+constexpr int kKeysPerScale = 32;
+
+constexpr int kMinusInfinityBits = static_cast<int>(0xff800000u);
+
+SAGE_FN float minus_infinity() { return bits_as<float>(kMinusInfinityBits); }
+
+// Round to nearest even; NaN stays NaN (the library never makes one, the caller's data may hold one).
+SAGE_FN u16 to_bf16(const float x) {
+  const u32 bits = bits_as<u32>(x);
+  if (x != x) return static_cast<u16>(bits >> 16 | 0x40u);
+  return static_cast<u16>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+template <int kRun>
+SAGE_FN void store_run(void* at, const u16 (&x)[kRun]) {
+  if constexpr (kRun % 8 == 0) {
+    SAGE_UNROLL for (int i = 0; i < kRun; i += 8) {
+      u32x4 words = {};
+      SAGE_UNROLL for (int w = 0; w < 4; ++w) words[w] = x[i + 2 * w] | static_cast<u32>(x[i + 2 * w + 1]) << 16;
+      global_store<u32x4>(static_cast<u16*>(at) + i, words);
+    }
+  } else {
+    SAGE_UNROLL for (int i = 0; i < kRun; i += 2) {
+      global_store<u32>(static_cast<u16*>(at) + i, x[i] | static_cast<u32>(x[i + 1]) << 16);
+    }
+  }
+}
+
+template <class Arch, int kDp, int kPv, int kWaves, int kGroups, int kKeys, int kKBuffers, int kVBuffers>
+struct Attention {
+  static constexpr int threads = kWaves * Arch::wave_size;
+  static constexpr int blocks = kKeys / kKeysPerScale;
+  static constexpr int lanes_queries = Arch::queries_per_lane;
+  static constexpr int queries = kWaves * kGroups * Arch::query_tile;
+  static constexpr int out_tiles = kDp / Arch::out_tile;
+  static constexpr int v_element = kPv == SAGE_PV_FP8 ? 1 : 2;
+  static constexpr int k_bytes = kKeys * Arch::k_row_bytes(kDp);
+  static constexpr int v_bytes = kDp * Arch::v_row_bytes(kKeys);
+  static constexpr int q_bytes = Arch::queries_in_shared ? queries * Arch::k_row_bytes(kDp) : 0;
+  static constexpr int shared_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + q_bytes;
+
+  typedef typename Arch::Lane Lane;
+  typedef typename Arch::Scores Scores;
+  typedef typename Arch::Probabilities Probabilities;
+  typedef typename Arch::template Copy<kDp, kKeys, threads> Copy;
+
+  // State of one query group in one lane.
+  struct Rows {
+    float scale[lanes_queries];
+    float max[lanes_queries];
+    typename Arch::Sum sum;
+    float exact_sum[lanes_queries];  // with LSE output only: see softmax()
+  };
+
+  // Sets the scores of keys at or beyond the row's limit to -inf. `first` is the first key of the block.
+  static SAGE_FN void mask_block(Scores& s, const Lane lane, const int first, const int (&limit)[lanes_queries]) {
+    SAGE_UNROLL for (int i = 0; i < 16; ++i) {
+      const int key = first + Arch::key_of(lane, i);
+      Arch::set_bits(s, i, key < limit[Arch::query_slot(i)] ? Arch::bits(s, i) : kMinusInfinityBits);
+    }
+  }
+
+  // Largest score of a query in a block. Compared as integers: unmasked values are positive floats, which order like their bits, and
+  // the bits of -inf are negative. (A float maximum would first quiet NaNs, one more instruction per value.)
+  static SAGE_FN float block_max(const Scores& s, const int q) {
+    int top = kMinusInfinityBits;
+    SAGE_UNROLL for (int i = 0; i < 16; ++i) {
+      if (Arch::query_slot(i) == q) top = maximum(top, Arch::bits(s, i));
+    }
+    return bits_as<float>(top);
+  }
+
+  static SAGE_FN int limit_of(const SageArgs& a, const int query) {
+    if (a.mask == SAGE_MASK_NONE) return a.kv_len;
+    const int shift = a.mask == SAGE_MASK_CAUSAL_BOTTOM_RIGHT ? a.kv_len - a.q_len : 0;
+    return maximum(0, minimum(a.kv_len, query + shift + 1));
+  }
+
+  // Online softmax of one query group over one tile; scores in, packed probabilities out.
+  //
+  // The output is divided by the sum of the rounded probabilities, so that rounding cancels where few keys dominate. Log-sum-exp would show
+  // that rounding (3 % of a row with one key in fp8, 0.1 % in f16 rounded toward zero): it gets a sum of the unrounded ones, only when asked for.
+  static SAGE_FN void softmax(Scores (&s)[blocks], Probabilities (&p)[blocks], Rows& rows,
+                              typename Arch::Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
+                              const bool want_lse, const Lane lane, const int first_key, const SageArgs& a,
+                              const int group_query) {
+    if (masked) {
+      int limit[lanes_queries];
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        limit[q] = limit_of(a, minimum(group_query + Arch::query_of(lane, q), a.q_len - 1));
+      }
+      SAGE_UNROLL for (int b = 0; b < blocks; ++b) mask_block(s[b], lane, first_key + b * kKeysPerScale, limit);
+    }
+    float c[blocks][lanes_queries];
+    float offset[blocks][lanes_queries];
+    float top[lanes_queries] = {};
+    bool grows = false;
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+      SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+        c[b][q] = Arch::min(rows.scale[q] * k_scale[b], kScaleCap);
+        offset[b][q] = kMagic * c[b][q];
+        const float block_top = Arch::fma(block_max(s[b], q), c[b][q], -offset[b][q]);
+        top[q] = b == 0 ? block_top : Arch::max(top[q], block_top);
+      }
+      grows = grows || top[q] > rows.max[q] + Arch::lazy_threshold;
+    }
+    if (Arch::any(grows)) {
+      float alpha[lanes_queries];
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        const float next = Arch::max(rows.max[q], Arch::ceiling(Arch::row_max(top[q])));
+        alpha[q] = Arch::exp2(rows.max[q] - next);
+        rows.max[q] = next;
+        rows.exact_sum[q] *= alpha[q];
+      }
+      Arch::scale(rows.sum, alpha);
+      SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::scale(out[d], alpha);
+    }
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+      float shift[lanes_queries];
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) shift[q] = offset[b][q] + (rows.max[q] - Arch::p_offset);
+      float x[16];
+      SAGE_UNROLL for (int i = 0; i < 16; ++i) {
+        const int q = Arch::query_slot(i);
+        x[i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s[b], i)), c[b][q], -shift[q]));
+      }
+      if constexpr (Arch::exact_lse) {
+        if (want_lse) {
+          SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact_sum[Arch::query_slot(i)] += x[i];
+        }
+      }
+      Arch::pack(p[b], x);
+      Arch::accumulate(rows.sum, p[b]);
+    }
+    Arch::schedule_fence();
+  }
+
+  static SAGE_FN void store_row(const SageArgs& a, const typename Arch::Out (&out)[out_tiles], const Lane lane, const int q,
+                                const float inverse, const float* v_scale, const i64 row) {
+    constexpr int run = Arch::out_run;
+    SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) {
+      SAGE_UNROLL for (int first = 0; first < Arch::out_values; first += run) {
+        const int channel = d * Arch::out_tile + Arch::channel_of(lane, first);
+        u16 bits[run];
+        SAGE_UNROLL for (int e = 0; e < run; ++e) {
+          const float x = Arch::value(out[d], first + e, q) * inverse * (a.v_scaled ? global_load<float>(v_scale + channel + e) : 1.0f);
+          bits[e] = a.io_type == SAGE_TYPE_BF16 ? to_bf16(x) : Arch::f32_to_f16(x);
+        }
+        u16* const at = static_cast<u16*>(a.out) + row;
+        if (a.out_vector && channel + run <= a.head_dim) {
+          store_run<run>(at + channel, bits);
+        } else {
+          SAGE_UNROLL for (int e = 0; e < run; ++e) {
+            if (channel + e < a.head_dim) global_store<u16>(at + (channel + e) * a.out_stride.dim, bits[e]);
+          }
+        }
+      }
+    }
+  }
+
+  static SAGE_FN void run(const SageArgs& a, const SharedRef shared) {
+    const int thread = Arch::thread_id();
+    const int wave = Arch::uniform(thread / Arch::wave_size);
+    const Lane lane = Arch::lane(thread);
+    // Query tiles of one head are neighbours, then the heads that share K and V: their tiles meet in the cache. Last tiles first:
+    // with a causal mask they are the longest.
+    const int group = Arch::workgroup_id();
+    const int slice = group / a.q_tiles;
+    const int tile = a.q_tiles - 1 - (group - slice * a.q_tiles);
+    const int batch = slice / a.q_heads;
+    const int head = slice - batch * a.q_heads;
+    const int kv = batch * a.kv_heads + head / (a.q_heads / a.kv_heads);
+    const int first_query = tile * queries + wave * kGroups * Arch::query_tile;
+
+    typename Arch::template Query<kDp> query[kGroups];
+    Rows rows[kGroups];
+    typename Arch::Out out[kGroups][out_tiles];
+    const SharedRef q_shared = shared + (kKBuffers * k_bytes + kVBuffers * v_bytes);
+    SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+      const int group_query = first_query + g * Arch::query_tile;
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        const int row = minimum(group_query + Arch::query_of(lane, q), a.q_len - 1);
+        rows[g].scale[q] = global_load<float>(a.q_scale + static_cast<i64>(slice) * a.q_len + row);
+        rows[g].max[q] = kNothing;
+        rows[g].exact_sum[q] = 0.0f;
+      }
+      const int row = minimum(group_query + Arch::query_of(lane, 0), a.q_len - 1);
+      Arch::template load_query<kDp>(query[g], lane, a.q8 + (static_cast<i64>(slice) * a.q_len + row) * kDp);
+      Arch::clear(rows[g].sum);
+      SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::clear(out[g][d]);
+    }
+
+    // Uniform bounds: tiles of the workgroup; of this wave; from which tile on this wave must mask.
+    const int last_row = minimum(tile * queries + queries, a.q_len) - 1;
+    const int tiles = (limit_of(a, last_row) + kKeys - 1) / kKeys;
+    const int wave_end = limit_of(a, minimum(first_query + kGroups * Arch::query_tile, a.q_len) - 1);
+    const int unmasked_end = limit_of(a, first_query);
+
+    Copy copy;
+    copy.init(thread, a.k8 + static_cast<i64>(kv) * a.key_padded * kDp,
+              static_cast<const u8*>(a.vt) + static_cast<i64>(kv) * kDp * a.key_padded * v_element, a.key_padded);
+    const float* const k_scales = a.k_scale + static_cast<i64>(kv) * (a.key_padded / kKeysPerScale);
+    const SharedRef k_tile = shared;
+    const SharedRef v_tile = shared + kKBuffers * k_bytes;
+    const u32 k_lane = Arch::k_lane(lane, kDp);
+    const u32 v_lane = Arch::v_lane(lane, kKeys);
+    if (tiles > 0) {
+      if constexpr (Arch::queries_in_shared) {
+        Arch::template share_queries<kDp, queries, threads>(q_shared, thread, a.q8 + static_cast<i64>(slice) * a.q_len * kDp,
+                                                            tile * queries, a.q_len);
+      }
+      copy.start(0, k_tile, v_tile);
+      copy.finish(k_tile, v_tile);
+    }
+    Arch::barrier();
+
+    for (int j = 0; j < tiles; ++j) {
+      const int now = kKBuffers == 2 ? j & 1 : 0;
+      const int now_v = kVBuffers == 2 ? j & 1 : 0;
+      const SharedRef k_next = k_tile + (kKBuffers == 2 ? (now ^ 1) * k_bytes : 0);
+      const SharedRef v_next = v_tile + (kVBuffers == 2 ? (now_v ^ 1) * v_bytes : 0);
+      copy.start(minimum(j + 1, tiles - 1), k_next, v_next);
+      Arch::schedule_fence();
+      const int first_key = j * kKeys;
+      if (first_key < wave_end) {
+        const SharedRef k_at = k_tile + (now * k_bytes + k_lane);
+        const SharedRef v_at = v_tile + (now_v * v_bytes + v_lane);
+        float k_scale[blocks];
+        SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(k_scales + j * blocks + b);
+        Scores s[blocks][kGroups];
+        SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+          SAGE_UNROLL for (int g = 0; g < kGroups; ++g) Arch::clear(s[b][g], kMagicBits);
+          Arch::template score_block<kDp, kGroups>(s[b], k_at, b, lane, query, q_shared, wave);
+        }
+        const bool masked = first_key + kKeys > unmasked_end;
+        Probabilities p[blocks][kGroups];
+        SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+          Scores group_scores[blocks];
+          Probabilities group_p[blocks];
+          SAGE_UNROLL for (int b = 0; b < blocks; ++b) group_scores[b] = s[b][g];
+          softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, a,
+                  first_query + g * Arch::query_tile);
+          SAGE_UNROLL for (int b = 0; b < blocks; ++b) p[b][g] = group_p[b];
+        }
+        SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+          Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, p[b]);
+        }
+      }
+      if (kVBuffers == 1 || kKBuffers == 1) Arch::barrier();
+      copy.finish(k_next, v_next);
+      Arch::barrier();
+    }
+
+    const float* const v_scale = a.v_scale + static_cast<i64>(kv) * kDp;
+    SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        const int row = first_query + g * Arch::query_tile + Arch::query_of(lane, q);
+        const float sum = Arch::total(rows[g].sum, q);
+        const float lse_sum = Arch::exact_lse ? Arch::row_total(rows[g].exact_sum[q]) : sum;
+        if (row < a.q_len) {
+          const float inverse = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
+          const i64 at = batch * a.out_stride.batch + head * a.out_stride.head + row * a.out_stride.token;
+          store_row(a, out[g], lane, q, inverse, v_scale, at);
+          if (a.lse && Arch::writes_lse(lane)) {
+            const i64 index = static_cast<i64>(slice) * a.q_len + row;
+            const float log2_sum = rows[g].max[q] - Arch::p_offset + Arch::log2(lse_sum);
+            float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f : minus_infinity();
+            if (a.q_mean) lse += global_load<float>(a.q_mean + index);
+            global_store<float>(a.lse + index, lse);
+          }
+        }
+      }
+    }
+  }
+};
+
+}  // namespace sage_device

@@ -1,0 +1,91 @@
+// The exported kernels: one per row of the tile table for the target being compiled, and the three of the prologue.
+//
+// SAGE_ONLY_DP=64, 96, 128 or 256 compiles the attention kernels of one padded head dim only.
+
+#define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy)                  \
+  SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * Arch<SAGE_PV_##pv>::wave_size, occupancy)(const SageArgs a) { \
+    typedef sage_device::Attention<Arch<SAGE_PV_##pv>, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel;   \
+    SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                        \
+    Kernel::run(a, shared);                                                                                                   \
+  }
+
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 64
+#define SAGE_KEEP_64(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_64(...)
+#endif
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 96
+#define SAGE_KEEP_96(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_96(...)
+#endif
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 128
+#define SAGE_KEEP_128(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_128(...)
+#endif
+#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 256
+#define SAGE_KEEP_256(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
+#else
+#define SAGE_KEEP_256(...)
+#endif
+
+#if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || defined(SAGE_EMULATED_GFX12)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx12, dp, __VA_ARGS__)
+SAGE_TILES_GFX12_F16(SAGE_ROW)
+SAGE_TILES_GFX12_FP8(SAGE_ROW)
+#undef SAGE_ROW
+typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
+#endif
+
+#if (defined(SAGE_ON_AMD) && defined(__GFX11__)) || defined(SAGE_EMULATED_GFX11)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx11, dp, __VA_ARGS__)
+SAGE_TILES_GFX11_F16(SAGE_ROW)
+#undef SAGE_ROW
+typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
+#endif
+
+#if (defined(SAGE_ON_AMD) && (defined(__gfx90a__) || defined(__gfx942__))) || defined(SAGE_EMULATED_GFX90A) || \
+    defined(SAGE_EMULATED_GFX942)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx9, dp, __VA_ARGS__)
+SAGE_TILES_GFX9_F16(SAGE_ROW)
+#if SAGE_MFMA_WIDE
+SAGE_TILES_GFX9_FP8(SAGE_ROW)
+#endif
+#undef SAGE_ROW
+typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
+#endif
+
+#if defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
+#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Nvidia, dp, __VA_ARGS__)
+SAGE_TILES_NVIDIA_F16(SAGE_ROW)
+#if defined(SAGE_ON_HOST) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
+SAGE_TILES_NVIDIA_FP8(SAGE_ROW)
+#endif
+#undef SAGE_ROW
+typedef sage_device::Nvidia<SAGE_PV_FP8> SageOps;
+#endif
+
+SAGE_KERNEL(sage_statistics, 256, 0)(const SageArgs a) {
+  SAGE_SHARED(shared, sage_device::Prologue<SageOps>::statistics_shared);
+  sage_device::Prologue<SageOps>::statistics(a, shared);
+}
+
+SAGE_KERNEL(sage_finalise, 256, 0)(const SageArgs a) { sage_device::Prologue<SageOps>::finalise(a); }
+
+SAGE_KERNEL(sage_quantise, 256, 0)(const SageArgs a) {
+  SAGE_SHARED(shared, sage_device::Prologue<SageOps>::shared_bytes);
+  switch (a.dp) {
+    case 64:
+      sage_device::Prologue<SageOps>::quantise<64>(a, shared);
+      break;
+    case 96:
+      sage_device::Prologue<SageOps>::quantise<96>(a, shared);
+      break;
+    case 128:
+      sage_device::Prologue<SageOps>::quantise<128>(a, shared);
+      break;
+    default:
+      sage_device::Prologue<SageOps>::quantise<256>(a, shared);
+  }
+}

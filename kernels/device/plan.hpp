@@ -1,0 +1,240 @@
+// Host side of the argument block: tile choice, workspace layout, grids. Header only, C++17, no allocation.
+//
+// Used by the runtime, the gates and the emulated tests alike, so that what is tested is what is launched. It is not part of the
+// device text.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "params.hpp"
+#include "tiles.hpp"
+
+namespace sage::device {
+
+enum class Family : std::uint8_t { gfx9, gfx11, gfx12, nvidia };
+enum class PvType : std::uint8_t { f16 = SAGE_PV_F16, fp8 = SAGE_PV_FP8 };
+enum class Length : std::uint8_t { long_q, short_q };
+
+struct Tile {
+  Family family;
+  int dp;
+  PvType pv;
+  Length length;
+  int waves;
+  int groups;
+  int keys;
+  int k_buffers;
+  int v_buffers;
+  int occupancy;
+  const char* kernel;  // exported symbol
+
+  [[nodiscard]] constexpr int wave_size() const { return family == Family::gfx9 ? 64 : 32; }
+  [[nodiscard]] constexpr int threads() const { return waves * wave_size(); }
+  [[nodiscard]] constexpr int queries() const { return waves * groups * (family == Family::gfx9 ? 32 : 16); }
+};
+
+namespace detail {
+constexpr PvType pv_F16 = PvType::f16;
+constexpr PvType pv_FP8 = PvType::fp8;
+constexpr Length length_LONG = Length::long_q;
+constexpr Length length_SHORT = Length::short_q;
+}  // namespace detail
+
+#define SAGE_ROW_F(family_, d, p, l, w, g, k, kb, vb, o)                                             \
+  Tile{Family::family_, d, detail::pv_##p, detail::length_##l, w, g, k, kb, vb, o, \
+       "sage_attention_d" #d "_" #p "_" #l},
+#define SAGE_ROW_GFX12(...) SAGE_ROW_F(gfx12, __VA_ARGS__)
+#define SAGE_ROW_GFX11(...) SAGE_ROW_F(gfx11, __VA_ARGS__)
+#define SAGE_ROW_GFX9(...) SAGE_ROW_F(gfx9, __VA_ARGS__)
+#define SAGE_ROW_NVIDIA(...) SAGE_ROW_F(nvidia, __VA_ARGS__)
+// Symbols read sage_attention_d128_F16_LONG: the table's own words.
+inline constexpr std::array tile_table = {
+    SAGE_TILES_GFX12_F16(SAGE_ROW_GFX12) SAGE_TILES_GFX12_FP8(SAGE_ROW_GFX12) SAGE_TILES_GFX11_F16(SAGE_ROW_GFX11)
+        SAGE_TILES_GFX9_F16(SAGE_ROW_GFX9) SAGE_TILES_GFX9_FP8(SAGE_ROW_GFX9) SAGE_TILES_NVIDIA_F16(SAGE_ROW_NVIDIA)
+            SAGE_TILES_NVIDIA_FP8(SAGE_ROW_NVIDIA)};
+#undef SAGE_ROW_F
+#undef SAGE_ROW_GFX12
+#undef SAGE_ROW_GFX11
+#undef SAGE_ROW_GFX9
+#undef SAGE_ROW_NVIDIA
+
+// The kernels address a head's K and V^T by 32-bit byte offsets.
+inline constexpr std::int64_t max_kv_len = std::int64_t{1} << 22;
+
+static_assert(sizeof(SageArgs) == 328, "the argument block's layout is part of the kernels' interface");
+
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
+constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t step) { return (value + step - 1) / step; }
+
+inline constexpr int key_padding = 128;
+inline constexpr int keys_per_scale = 32;
+inline constexpr int keys_per_chunk = 256;
+inline constexpr int prologue_threads = 256;
+inline constexpr int quantise_rows = 32;  // rows of Q or K per block of sage_quantise
+inline constexpr int transpose_keys = 64;
+inline constexpr const char* statistics_kernel = "sage_statistics";
+inline constexpr const char* finalise_kernel = "sage_finalise";
+inline constexpr const char* quantise_kernel = "sage_quantise";
+
+// Padded head dim, 0 when head_dim is out of range.
+constexpr int padded_head_dim(int head_dim) {
+  if (head_dim < 1 || head_dim > 256) return 0;
+  return head_dim <= 64 ? 64 : head_dim <= 96 ? 96 : head_dim <= 128 ? 128 : 256;
+}
+
+// Workgroups of 16 waves pay once there are enough queries to fill the GPU with them (about two thousand per head).
+constexpr Length tile_length(std::int64_t q_len) { return q_len >= 2048 ? Length::long_q : Length::short_q; }
+
+constexpr const Tile* find_tile(Family family, int dp, PvType pv, Length length) {
+  for (const Tile& tile : tile_table) {
+    if (tile.family == family && tile.dp == dp && tile.pv == pv && tile.length == length) return &tile;
+  }
+  return nullptr;
+}
+
+// Bytes of one K row and one V^T row in shared memory. AMD: row bytes + 16 (an odd multiple of 16 bytes: conflict-free 16-byte
+// reads). NVIDIA: XOR swizzle in place of padding, which needs a power of two of 16-byte units.
+constexpr int k_row_bytes(Family family, int dp) {
+  if (family != Family::nvidia) return dp + 16;
+  return dp == 96 ? 128 : dp;
+}
+constexpr int v_row_bytes(Family family, int keys, PvType pv) {
+  const int bytes = keys * (pv == PvType::f16 ? 2 : 1);
+  return family == Family::nvidia ? bytes : bytes + 16;
+}
+
+// Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too.
+constexpr int tile_lds_bytes(const Tile& tile) {
+  const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp);
+  const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv);
+  const int q_tile = tile.family == Family::nvidia ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
+  return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile;
+}
+
+// Matrix instructions in one pass of the loop, for checking compiled kernels. gfx9: `wide` for gfx942, whose int8 instruction takes 16 k.
+constexpr int tile_matrix_instructions(const Tile& tile, bool wide) {
+  const bool fp8 = tile.pv == PvType::fp8;
+  switch (tile.family) {
+    case Family::gfx11:
+    case Family::gfx12:
+      return 2 * tile.groups * (tile.keys / 16) * (tile.dp / 16);
+    case Family::gfx9:
+      return tile.groups * (tile.keys / 32 * (tile.dp / (wide ? 16 : 8)) + tile.keys / (fp8 ? 16 : 8) * (tile.dp / 32));
+    case Family::nvidia:  // the last term: one column of ones sums the rows of P
+      return tile.groups * (tile.keys / 8 * (tile.dp / 32) + tile.keys / (fp8 ? 32 : 16) * (tile.dp / 8 + 1));
+  }
+  return 0;
+}
+
+// What a caller asks for. All pointers and strides are filled by the caller afterwards (see fill_workspace()).
+struct Problem {
+  int batch = 1;
+  int q_heads = 1;
+  int kv_heads = 1;
+  int q_len = 0;
+  int kv_len = 0;
+  int head_dim = 0;
+  int mask = SAGE_MASK_NONE;
+  int io_type = SAGE_TYPE_F16;
+  PvType pv = PvType::f16;
+  bool smooth_k = true;
+  bool want_lse = false;
+};
+
+// Byte offsets in the workspace, each a multiple of 256.
+struct Workspace {
+  std::int64_t q8 = 0, k8 = 0, vt = 0, q_scale = 0, k_scale = 0, v_scale = 0, k_mean = 0, q_mean = 0, partial = 0;
+  std::int64_t bytes = 0;
+};
+
+constexpr bool needs_v_maximum(const Problem& p) { return p.pv == PvType::fp8 || p.io_type == SAGE_TYPE_BF16; }
+// sage_statistics and sage_finalise are launched only then (and only when kv_len > 0).
+constexpr bool needs_statistics(const Problem& p) { return p.kv_len > 0 && (p.smooth_k || needs_v_maximum(p)); }
+constexpr bool needs_q_mean(const Problem& p) { return p.smooth_k && p.want_lse && p.kv_len > 0; }
+
+constexpr Workspace workspace_layout(const Problem& p) {
+  const std::int64_t dp = padded_head_dim(p.head_dim);
+  const std::int64_t key_padded = round_up(p.kv_len, key_padding);
+  const std::int64_t q_rows = std::int64_t{p.batch} * p.q_heads * p.q_len;
+  const std::int64_t kv = std::int64_t{p.batch} * p.kv_heads;
+  Workspace w;
+  std::int64_t end = 0;
+  const auto take = [&end](std::int64_t bytes) {
+    const std::int64_t at = end;
+    end = round_up(end + bytes, 256);
+    return at;
+  };
+  w.q8 = take(q_rows * dp);
+  w.k8 = take(kv * key_padded * dp);
+  w.vt = take(kv * key_padded * dp * (p.pv == PvType::f16 ? 2 : 1));
+  w.q_scale = take(q_rows * 4);
+  w.k_scale = take(kv * (key_padded / keys_per_scale) * 4);
+  w.v_scale = take(kv * dp * 4);
+  w.k_mean = take(p.smooth_k ? kv * dp * 4 : 0);
+  w.q_mean = take(needs_q_mean(p) ? q_rows * 4 : 0);
+  w.partial = take(needs_statistics(p) ? kv * ceil_div(p.kv_len, keys_per_chunk) * 2 * dp * 4 : 0);
+  w.bytes = end;
+  return w;
+}
+
+// Grids. A product above 2^31-1 must be refused by the caller.
+struct Grids {
+  std::int64_t statistics = 0;  // 0: do not launch
+  std::int64_t finalise = 0;
+  std::int64_t quantise = 0;
+  std::int64_t attention = 0;
+};
+
+// True when 16-byte accesses are allowed for a tensor of 2-byte elements.
+inline bool is_vector_aligned(const void* base, const SageStrides& stride) {
+  return stride.dim == 1 && reinterpret_cast<std::uintptr_t>(base) % 16 == 0 && stride.batch % 8 == 0 && stride.head % 8 == 0 &&
+         stride.token % 8 == 0;
+}
+
+// Fills everything but the caller's own fields (q, k, v, out, lse, strides, sm_scale), which must be set before.
+inline Grids fill_args(SageArgs& a, const Problem& p, const Tile& tile, void* workspace) {
+  const Workspace w = workspace_layout(p);
+  auto* const base = static_cast<unsigned char*>(workspace);
+  const auto floats = [base](std::int64_t offset) { return reinterpret_cast<float*>(base + offset); };
+  const std::int64_t kv = std::int64_t{p.batch} * p.kv_heads;
+  const std::int64_t q_rows = std::int64_t{p.batch} * p.q_heads;
+  a.q8 = reinterpret_cast<signed char*>(base + w.q8);
+  a.k8 = reinterpret_cast<signed char*>(base + w.k8);
+  a.vt = base + w.vt;
+  a.q_scale = floats(w.q_scale);
+  a.k_scale = floats(w.k_scale);
+  a.v_scale = floats(w.v_scale);
+  a.k_mean = p.smooth_k && p.kv_len > 0 ? floats(w.k_mean) : nullptr;
+  a.q_mean = needs_q_mean(p) ? floats(w.q_mean) : nullptr;
+  a.partial = needs_statistics(p) ? floats(w.partial) : nullptr;
+  a.batch = p.batch;
+  a.q_heads = p.q_heads;
+  a.kv_heads = p.kv_heads;
+  a.q_len = p.q_len;
+  a.kv_len = p.kv_len;
+  a.head_dim = p.head_dim;
+  a.dp = padded_head_dim(p.head_dim);
+  a.key_padded = static_cast<int>(round_up(p.kv_len, key_padding));
+  a.kv_chunks = static_cast<int>(ceil_div(p.kv_len, keys_per_chunk));
+  a.q_blocks = static_cast<int>(q_rows * ceil_div(p.q_len, quantise_rows));
+  a.k_blocks = static_cast<int>(kv * (a.key_padded / quantise_rows));
+  a.v_blocks = static_cast<int>(kv * (a.key_padded / transpose_keys));
+  a.q_tiles = static_cast<int>(ceil_div(p.q_len, tile.queries()));
+  a.mask = p.mask;
+  a.io_type = p.io_type;
+  a.pv_type = static_cast<int>(p.pv);
+  a.v_scaled = needs_v_maximum(p) && p.kv_len > 0 ? 1 : 0;
+  a.q_vector = is_vector_aligned(a.q, a.q_stride) ? 1 : 0;
+  a.k_vector = is_vector_aligned(a.k, a.k_stride) ? 1 : 0;
+  a.v_vector = is_vector_aligned(a.v, a.v_stride) ? 1 : 0;
+  a.out_vector = is_vector_aligned(a.out, a.out_stride) ? 1 : 0;
+  Grids g;
+  g.statistics = needs_statistics(p) ? kv * a.kv_chunks : 0;
+  g.finalise = needs_statistics(p) ? kv : 0;
+  g.quantise = q_rows * ceil_div(p.q_len, quantise_rows) + kv * (a.key_padded / quantise_rows) + kv * (a.key_padded / transpose_keys);
+  g.attention = q_rows * a.q_tiles;
+  return g;
+}
+
+}  // namespace sage::device

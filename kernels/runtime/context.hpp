@@ -1,0 +1,56 @@
+// A context: the modules of one GPU and its kernels by tile. Immutable once made, so that no call needs a lock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/plan.hpp"
+#include "driver.hpp"
+#include "family.hpp"
+#include "objects.hpp"
+#include "problem.hpp"
+
+namespace sage::runtime {
+
+class Context {
+ public:
+  // `path` may be null.
+  [[nodiscard]] static Failure make(std::vector<Offered> offered, std::uint32_t api, const char* path,
+                                    std::unique_ptr<Context>& context);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  void describe(sage_context_info& info) const;
+  [[nodiscard]] Failure workspace(const sage_attention_problem* problem, std::uint64_t& bytes) const;
+  [[nodiscard]] Failure kernel_name(const sage_attention_problem* problem, const char*& name) const;
+  [[nodiscard]] Failure launch(const sage_attention_problem* problem, const sage_attention_buffers* buffers,
+                               Stream stream) const;
+
+ private:
+  struct Choice {
+    const device::Tile* tile = nullptr;
+    Function function = nullptr;
+  };
+
+  Context() = default;
+  [[nodiscard]] Failure load(const std::vector<Candidate>& candidates);
+  [[nodiscard]] Failure find(const std::vector<Candidate>& candidates, const char* name, std::uint32_t threads,
+                             Function& function) const;
+  [[nodiscard]] Failure check(const sage_attention_problem* problem, CheckedProblem& checked, Choice& choice) const;
+  [[nodiscard]] unsigned dynamic_shared_bytes(const device::Tile& tile) const;
+
+  Driver driver_;
+  Device device_;
+  FamilySupport support_;
+  std::vector<Module> modules_;  // in the order of the candidates
+  Function statistics_ = nullptr;
+  Function finalise_ = nullptr;
+  Function quantise_ = nullptr;
+  std::array<Function, device::tile_table.size()> attention_{};  // null where the objects have no such kernel
+};
+
+}  // namespace sage::runtime

@@ -1,0 +1,61 @@
+// One table of functions over HIP and CUDA; everything above it is the same for both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "driver_abi.hpp"
+#include "failure.hpp"
+#include "mapped_library.hpp"
+
+namespace sage::runtime {
+
+enum class Api : std::uint8_t { hip = SAGE_API_HIP, cuda = SAGE_API_CUDA };
+
+struct Device {
+  int ordinal = 0;
+  std::string target;  // "gfx1201", "sm_90"
+  unsigned sm = 0;     // NVIDIA only: 90
+};
+
+class Driver {
+ public:
+  // Finds the library as sage_context_options says and fills the table. Calls nothing of HIP; initialises CUDA.
+  [[nodiscard]] static Failure open(std::uint32_t api, const char* path, Driver& driver);
+
+  [[nodiscard]] Api api() const { return api_; }
+  [[nodiscard]] const std::string& path() const { return library_.path(); }
+
+  // The calling thread's current device. Does not allocate.
+  [[nodiscard]] Failure current_ordinal(int& ordinal) const;
+  [[nodiscard]] Failure current_device(Device& device) const;
+
+  // `image` must stay valid during the call; PTX must be terminated.
+  [[nodiscard]] Failure load(const void* image, Module& module) const;
+  void unload(Module module) const;
+  [[nodiscard]] Failure function(Module module, const char* name, Function& function) const;
+  // Lets a kernel have more dynamic shared memory than the 48 KiB that NVIDIA grants unasked; nothing to do on AMD.
+  [[nodiscard]] Failure allow_shared_bytes(Function function, unsigned bytes) const;
+  [[nodiscard]] Failure launch(Function function, unsigned grid, unsigned block, unsigned shared_bytes, Stream stream,
+                               void* argument, const char* name) const;
+
+ private:
+  [[nodiscard]] Failure bind();
+  [[nodiscard]] Failure failed(const char* call, DriverResult result) const;
+
+  Api api_ = Api::hip;
+  Library library_;
+  ModuleLoadData module_load_data_ = nullptr;
+  ModuleUnload module_unload_ = nullptr;
+  ModuleGetFunction module_get_function_ = nullptr;
+  LaunchKernel launch_kernel_ = nullptr;
+  GetDevice get_device_ = nullptr;
+  HipGetDeviceProperties hip_properties_ = nullptr;
+  std::size_t hip_arch_name_at_ = 0;
+  HipGetErrorString hip_error_string_ = nullptr;
+  CuDeviceGetAttribute cu_device_attribute_ = nullptr;
+  CuFuncSetAttribute cu_function_attribute_ = nullptr;
+  CuGetErrorString cu_error_string_ = nullptr;
+};
+
+}  // namespace sage::runtime

@@ -1,0 +1,59 @@
+// The few functions of HIP and of the CUDA driver API that are used, declared by hand so that neither SDK is needed to
+// build. Both APIs give these functions the same shape: handles are pointers, results are 32-bit enumerations whose
+// success value is 0. A test compares every declaration with the real header of HIP where that is installed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sage::runtime {
+
+using DriverResult = int;  // hipError_t, CUresult
+using Module = void*;      // hipModule_t, CUmodule
+using Function = void*;    // hipFunction_t, CUfunction
+using Stream = void*;      // hipStream_t, CUstream
+
+using ModuleLoadData = DriverResult (*)(Module*, const void*);
+using ModuleUnload = DriverResult (*)(Module);
+using ModuleGetFunction = DriverResult (*)(Function*, Module, const char*);
+using LaunchKernel = DriverResult (*)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                      unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream,
+                                      void** arguments, void** extra);
+using GetDevice = DriverResult (*)(int*);                     // hipGetDevice, cuCtxGetDevice
+using HipGetDeviceProperties = DriverResult (*)(void*, int);  // two layouts, see below
+using HipGetErrorString = const char* (*)(DriverResult);
+using CuInit = DriverResult (*)(unsigned);
+using CuDeviceGetAttribute = DriverResult (*)(int*, int attribute, int device);
+using CuFuncSetAttribute = DriverResult (*)(Function, int attribute, int value);
+using CuGetErrorString = DriverResult (*)(DriverResult, const char**);
+
+// hipDeviceProp_t changed with ROCm 6. A library of that age or newer exports hipGetDevicePropertiesR0600 for the new
+// form and keeps hipGetDeviceProperties for programs built before. Only one field is read, out of a buffer larger than
+// either. Sizes and positions are those of the headers of HIP 5.2.3 and 7.1.
+struct HipProperties {
+  static constexpr std::size_t buffer_bytes = 4096;
+  static constexpr std::size_t arch_name_bytes = 256;
+  static constexpr std::size_t arch_name_r0000 = 396;
+  static constexpr std::size_t size_r0000 = 792;
+  static constexpr std::size_t arch_name_r0600 = 1160;
+  static constexpr std::size_t size_r0600 = 1472;
+};
+
+struct HipResult {
+  static constexpr DriverResult no_device = 100;
+  static constexpr DriverResult invalid_device = 101;  // HIP 5.2.3 says this from hipGetDevice where there is no GPU
+};
+
+struct CudaResult {
+  static constexpr DriverResult not_initialized = 3;
+  static constexpr DriverResult no_device = 100;
+  static constexpr DriverResult invalid_context = 201;
+};
+
+struct CudaAttribute {
+  static constexpr int compute_capability_major = 75;
+  static constexpr int compute_capability_minor = 76;
+  static constexpr int function_max_dynamic_shared_bytes = 8;
+};
+
+}  // namespace sage::runtime

@@ -1,0 +1,47 @@
+#include "family.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace sage::runtime {
+namespace {
+
+using device::Family;
+
+struct Row {
+  std::string_view processor;
+  FamilySupport support;
+};
+
+// gfx950 is left out although it has these instructions: its e4m3 is OCP where gfx942 has FNUZ, and no kernel was
+// checked for it.
+constexpr auto rows = std::to_array<Row>({
+    {"gfx90a", {Family::gfx9, false}},
+    {"gfx942", {Family::gfx9, true}},
+    {"gfx1100", {Family::gfx11, false}},
+    {"gfx1101", {Family::gfx11, false}},
+    {"gfx1102", {Family::gfx11, false}},
+    {"gfx1103", {Family::gfx11, false}},
+    {"gfx1150", {Family::gfx11, false}},
+    {"gfx1151", {Family::gfx11, false}},
+    {"gfx1152", {Family::gfx11, false}},
+    {"gfx1153", {Family::gfx11, false}},
+    {"gfx1200", {Family::gfx12, true}},
+    {"gfx1201", {Family::gfx12, true}},
+});
+
+}  // namespace
+
+std::optional<FamilySupport> family_of(std::string_view processor) {
+  const auto* const found =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return row.processor == processor; });
+  if (found == rows.end()) return std::nullopt;
+  return found->support;
+}
+
+std::optional<FamilySupport> family_of_sm(unsigned sm) {
+  if (sm < 80) return std::nullopt;
+  return FamilySupport{Family::nvidia, sm >= 89};
+}
+
+}  // namespace sage::runtime

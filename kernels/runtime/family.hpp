@@ -1,0 +1,20 @@
+// Which family of kernels serves a GPU, and what it can do.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "device/plan.hpp"
+
+namespace sage::runtime {
+
+struct FamilySupport {
+  device::Family family = device::Family::gfx12;
+  bool fp8 = false;  // matrix instructions on e4m3
+};
+
+// `processor` is a gfx name without features ("gfx90a"). Empty for a GPU that the kernels have no instructions for.
+[[nodiscard]] std::optional<FamilySupport> family_of(std::string_view processor);
+[[nodiscard]] std::optional<FamilySupport> family_of_sm(unsigned sm);
+
+}  // namespace sage::runtime

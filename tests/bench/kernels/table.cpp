@@ -1,0 +1,102 @@
+// Usage: kernel_table DEVICE_TEXT [--limits] [TARGET...]
+// Prints for every attention kernel what clang-19 makes of it, so that a change can be judged. --limits prints rows for
+// tests/kernels/gates/limits.cpp instead.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "limits.hpp"
+#include "measure.hpp"
+#include "programs.hpp"
+
+namespace {
+
+using namespace sage;
+
+std::string_view limits_target(const gates::Machine& machine) {
+  return machine.family == device::Family::gfx11 ? "gfx1100" : machine.target;
+}
+
+void print_head() {
+  std::printf(
+      "Static figures of clang-19's output. \"model\" is the share of peak that an additive count of issue slots "
+      "gives:\n"
+      "a model, not a measurement; nothing here was timed on a GPU.\n\n");
+  std::printf("%-8s %-30s %9s %6s %4s %4s %5s %6s %3s  %-14s %5s %7s %5s %5s %8s %5s %6s\n", "target", "kernel",
+              "BM x BN", "waves", "VGPR", "AGPR", "SGPR", "LDS", "occ", "int8+f16+fp8", "hot", "rescale", "rare",
+              "waits", "slots/mx", "goal", "model");
+}
+
+void print_row(const gates::Machine& machine, const gates::KernelFigures& kernel) {
+  const gates::LoopCount& loop = kernel.loop;
+  const device::Tile& tile = *kernel.tile;
+  const gates::Limit* const limit = gates::find_limit(limits_target(machine), kernel.name);
+  const std::string shape = std::to_string(tile.queries()) + "x" + std::to_string(tile.keys);
+  const std::string matrix =
+      std::to_string(loop.matrix.int8) + "+" + std::to_string(loop.matrix.f16) + "+" + std::to_string(loop.matrix.fp8);
+  const std::string goal = limit == nullptr || limit->goal == 0 ? "-" : std::to_string(limit->goal);
+  std::printf("%-8s %-30s %9s %6d %4u %4u %5u %6u %3d  %-14s %5d %7d %5d %5d %8.2f %5s %6.2f\n",
+              std::string{machine.target}.c_str(), kernel.name.c_str(), shape.c_str(), tile.waves,
+              kernel.metadata.vgpr_count, kernel.metadata.agpr_count, kernel.metadata.sgpr_count,
+              kernel.metadata.lds_bytes, kernel.occupancy, matrix.c_str(), loop.hot, loop.rescale, loop.rare,
+              loop.waits, static_cast<double>(loop.slots()) / std::max(1, loop.matrix.total()), goal.c_str(),
+              kernel.fraction);
+  if (kernel.metadata.scratch_bytes_per_lane != 0 || kernel.metadata.vgpr_spill_count != 0) {
+    std::printf("         ^ SPILLS: %u bytes of scratch, %u registers\n", kernel.metadata.scratch_bytes_per_lane,
+                kernel.metadata.vgpr_spill_count);
+  }
+}
+
+void print_limit(const gates::Machine& machine, const gates::KernelFigures& kernel) {
+  const gates::Limit* const limit = gates::find_limit(limits_target(machine), kernel.name);
+  const int vgprs = static_cast<int>(kernel.metadata.vgpr_count) * 103 / 100;
+  std::printf("    {\"%s\", \"%s\", %d, %d, %d},\n", std::string{machine.target}.c_str(), kernel.name.c_str(),
+              std::min(vgprs, machine.family == device::Family::gfx9 ? 512 : 256), kernel.loop.slots() * 103 / 100,
+              limit == nullptr ? 0 : limit->goal);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::vector<std::string> targets;
+  std::string text;
+  bool as_limits = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--limits") {
+      as_limits = true;
+    } else if (text.empty()) {
+      text = argument;
+    } else {
+      targets.push_back(argument);
+    }
+  }
+  if (text.empty()) {
+    std::fprintf(stderr, "usage: kernel_table DEVICE_TEXT [--limits] [TARGET...]\n");
+    return 2;
+  }
+  if (targets.empty())
+    targets = as_limits ? std::vector<std::string>{"gfx1201", "gfx1100", "gfx90a", "gfx942"}
+                        : std::vector<std::string>{"gfx1201", "gfx1100", "gfx1102", "gfx1151", "gfx90a", "gfx942"};
+  if (!as_limits) print_head();
+  int failures = 0;
+  for (const std::string& target : targets) {
+    const gates::Machine* const machine = gates::find_machine(target);
+    if (machine == nullptr) {
+      std::fprintf(stderr, "kernel_table: unknown target %s\n", target.c_str());
+      return 2;
+    }
+    const test::TemporaryFolder folder;
+    const gates::Measured measured = gates::measure(text, *machine, folder.path());
+    if (!measured.ok) {
+      std::fprintf(stderr, "%s: %s\n", target.c_str(), measured.problem.c_str());
+      ++failures;
+      continue;
+    }
+    for (const gates::KernelFigures& kernel : measured.kernels) {
+      if (kernel.tile == nullptr) continue;
+      as_limits ? print_limit(*machine, kernel) : print_row(*machine, kernel);
+    }
+  }
+  return failures == 0 ? 0 : 1;
+}

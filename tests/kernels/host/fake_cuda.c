@@ -1,0 +1,36 @@
+/* Stands in for libcuda with its real symbol names. */
+#include "fake_driver_common.h"
+
+int cuInit(unsigned flags) {
+  (void)flags;
+  return state.init_result;
+}
+int cuCtxGetDevice(int* device) {
+  if (state.get_device_result != 0) return state.get_device_result;
+  *device = state.device;
+  return 0;
+}
+int cuDeviceGetAttribute(int* value, int attribute, int device) {
+  (void)device;
+  if (attribute != 75 && attribute != 76) return 1;
+  *value = attribute == 75 ? state.major : state.minor;
+  return 0;
+}
+int cuFuncSetAttribute(void* function, int attribute, int value) {
+  (void)function;
+  if (attribute != 8) return 1;
+  ++state.attribute_calls;
+  state.attribute_last_value = value;
+  return 0;
+}
+int cuGetErrorString(int result, const char** text) {
+  *text = result == 201 ? "invalid device context" : "fake error";
+  return 0;
+}
+int cuModuleLoadData(void** module, const void* image) { return load_module(module, image); }
+int cuModuleUnload(void* module) { return unload_module(module); }
+int cuModuleGetFunction(void** function, void* module, const char* name) { return get_function(function, module, name); }
+int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes, void* stream, void** arguments,
+                   void** extra) {
+  return launch_kernel(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, arguments, extra);
+}

@@ -1,0 +1,404 @@
+// How contexts are made: which driver library, which code objects.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "programs.hpp"
+#include "runtime_fixture.hpp"
+
+using namespace sage::test;
+namespace device = sage::device;
+
+namespace {
+
+using sage::runtime::mapped_libraries;
+
+bool nothing_mapped() {
+  return mapped_libraries("libamdhip64").empty() && mapped_libraries("libcuda").empty();
+}
+
+std::string text(const Buffer& bytes) {
+  return std::string{sage::code_object::as_text(bytes)};
+}
+
+sage_status make(const std::vector<Buffer>& files, sage_error& error, const sage_context_options* options = nullptr) {
+  ContextHolder holder;
+  const sage_status status = make_context(files, holder, &error, options);
+  CHECK((holder.context != nullptr) == (status == SAGE_OK));
+  CHECK(error.status == status);
+  return status;
+}
+
+Buffer good() {
+  return build_object(gfx1201_spec()).file;
+}
+
+// A cubin or PTX with these kernels.
+Buffer cubin(unsigned sm) {
+  ObjectSpec spec = family_spec(device::Family::nvidia, 0x6000004U | sm << 8U, "");
+  spec.machine = 190;
+  spec.abi_version = 8;
+  BuiltObject built = build_object(spec);
+  put_at(built.file, built.sections + 2 * 64 + 4, std::uint32_t{2});
+  return built.file;
+}
+
+Buffer ptx(unsigned sm) {
+  std::string out = ".version 7.0\n.target sm_" + std::to_string(sm) + "\n.address_size 64\n";
+  for (const KernelSpec& kernel : family_spec(device::Family::nvidia, 0, "").kernels)
+    out += ".visible .entry " + kernel.name + "(\n.param .b64 a\n)\n{ ret; }\n";
+  Buffer bytes;
+  put_text(bytes, out);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a mapped library is used, whatever path is given, and no second one is loaded") {
+  REQUIRE(nothing_mapped());
+  sage_error error{};
+  const FakeDriver mapped{FAKE_HIP6};
+  const sage_context_options options = options_with(FAKE_HIP6_COPY);
+  ContextHolder holder;
+  REQUIRE(make_context({good()}, holder, &error, &options) == SAGE_OK);
+  sage_context_info info{};
+  REQUIRE(sage_context_describe(holder.context, &info, &error) == SAGE_OK);
+  CHECK(std::string{info.runtime_path} == FAKE_HIP6);
+  CHECK(std::string{info.target} == "gfx1201");
+  CHECK(info.api == SAGE_API_HIP);
+  CHECK(info.device == 0);
+  CHECK(info.kernel_count == 16);
+  CHECK(mapped_libraries("libamdhip64").size() == 1);
+}
+
+TEST_CASE("a named library is loaded when none is mapped, and released with the context") {
+  REQUIRE(nothing_mapped());
+  sage_error error{};
+  {
+    // A short look at the library to set its answers: it forgets them when it is unloaded, so it is kept by a second
+    // handle that was opened after the context's.
+    const sage_context_options options = options_with(FAKE_HIP6);
+    CHECK(make({good()}, error, &options) == SAGE_E_UNSUPPORTED_TARGET);  // a fresh stand-in reports an empty target
+  }
+  CHECK(nothing_mapped());
+}
+
+TEST_CASE("no library at all") {
+  REQUIRE(nothing_mapped());
+  sage_error error{};
+  CHECK(make({good()}, error) == SAGE_E_NO_RUNTIME);
+  for (const std::uint32_t api : {SAGE_API_HIP, SAGE_API_CUDA}) {
+    const sage_context_options options = options_with(nullptr, api);
+    CHECK(make({good()}, error, &options) == SAGE_E_NO_RUNTIME);
+  }
+  const sage_context_options missing = options_with("/nonexistent/libamdhip64.so");
+  CHECK(make({good()}, error, &missing) == SAGE_E_NO_RUNTIME);
+  CHECK(std::string{error.text}.find("/nonexistent/libamdhip64.so") != std::string::npos);
+  const sage_context_options strange = options_with("/nonexistent/libother.so");
+  CHECK(make({good()}, error, &strange) == SAGE_E_NO_RUNTIME);
+  const sage_context_options unknown = options_with(nullptr, 3);
+  CHECK(make({good()}, error, &unknown) == SAGE_E_OPTION);
+  CHECK(nothing_mapped());
+}
+
+TEST_CASE("two copies of a library: only a path that is one of them decides") {
+  REQUIRE(nothing_mapped());
+  sage_error error{};
+  const FakeDriver first{FAKE_HIP6};
+  const FakeDriver second{FAKE_HIP6_COPY};
+  REQUIRE(mapped_libraries("libamdhip64").size() == 2);
+  CHECK(make({good()}, error) == SAGE_E_RUNTIME_AMBIGUOUS);
+  const sage_context_options third = options_with(FAKE_HIP5);
+  CHECK(make({good()}, error, &third) == SAGE_E_RUNTIME_AMBIGUOUS);
+  const sage_context_options options = options_with(FAKE_HIP6_COPY);
+  CHECK(make({good()}, error, &options) == SAGE_OK);
+  CHECK(first.state->modules_loaded == 0);
+  CHECK(second.state->modules_loaded == 1);
+  CHECK(second.state->modules_live == 0);
+
+  // Another name of the same file is the same file.
+  const TemporaryFolder folder;
+  const auto link = folder.path() / "libamdhip64.so";
+  std::filesystem::create_symlink(FAKE_HIP6, link);
+  const std::string name = link.string();
+  const sage_context_options by_link = options_with(name.c_str());
+  CHECK(make({good()}, error, &by_link) == SAGE_OK);
+  CHECK(first.state->modules_loaded == 1);
+}
+
+TEST_CASE("HIP and CUDA in one process: the options decide") {
+  REQUIRE(nothing_mapped());
+  sage_error error{};
+  const FakeDriver hip{FAKE_HIP6};
+  const FakeDriver cuda{FAKE_CUDA};
+  CHECK(make({good()}, error) == SAGE_E_RUNTIME_AMBIGUOUS);
+  const sage_context_options use_hip = options_with(nullptr, SAGE_API_HIP);
+  CHECK(make({good()}, error, &use_hip) == SAGE_OK);
+  const sage_context_options use_cuda = options_with(nullptr, SAGE_API_CUDA);
+  CHECK(make({cubin(90)}, error, &use_cuda) == SAGE_OK);
+  CHECK(make({good()}, error, &use_cuda) == SAGE_E_OBJECT_TARGET);
+}
+
+TEST_CASE("both layouts of the device properties") {
+  sage_error error{};
+  {
+    const FakeDriver old{FAKE_HIP5};
+    CHECK(make({good()}, error) == SAGE_OK);
+  }
+  CHECK(nothing_mapped());
+  const FakeDriver newer{FAKE_HIP6};
+  CHECK(make({good()}, error) == SAGE_OK);
+}
+
+TEST_CASE("a library without a function, a machine without a GPU, a GPU without kernels") {
+  sage_error error{};
+  {
+    const FakeDriver broken{FAKE_HIP_INCOMPLETE};
+    CHECK(make({good()}, error) == SAGE_E_RUNTIME_SYMBOL);
+    CHECK(std::string{error.text}.find("hipModuleLaunchKernel") != std::string::npos);
+  }
+  const FakeDriver driver{FAKE_HIP6};
+  driver.state->get_device_result = 100;
+  CHECK(make({good()}, error) == SAGE_E_NO_DEVICE);
+  CHECK(error.driver_code == 100);
+  driver.state->get_device_result = 101;
+  CHECK(make({good()}, error) == SAGE_E_NO_DEVICE);
+  driver.state->get_device_result = 0;
+  driver.state->properties_result = 101;
+  CHECK(make({good()}, error) == SAGE_E_DRIVER);
+  CHECK(error.driver_code == 101);
+  driver.state->properties_result = 0;
+  for (const char* const target : {"gfx1030", "gfx906:sramecc+:xnack-", "gfx950", "", "unknown"}) {
+    std::strcpy(driver.state->target, target);
+    CHECK(make({good()}, error) == SAGE_E_UNSUPPORTED_TARGET);
+    CHECK(std::string{error.text}.find(target) != std::string::npos);
+  }
+  CHECK(driver.state->modules_loaded == 0);
+}
+
+TEST_CASE("code objects of other targets") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  const Buffer gfx1100 = build_object(gfx1100_spec()).file;
+  CHECK(make({gfx1100}, error) == SAGE_E_OBJECT_TARGET);
+  CHECK(std::string{error.text}.find("gfx1201") != std::string::npos);
+  CHECK(std::string{error.text}.find("gfx1100") != std::string::npos);
+  CHECK(make({cubin(90)}, error) == SAGE_E_OBJECT_TARGET);
+  CHECK(make({ptx(80)}, error) == SAGE_E_OBJECT_TARGET);
+  CHECK(make({gfx1100, good()}, error) == SAGE_OK);
+  std::strcpy(driver.state->target, "gfx1200");
+  CHECK(make({good()}, error) == SAGE_E_OBJECT_TARGET);
+  ObjectSpec generic = gfx1201_spec();
+  generic.flags = 0x1000059;
+  generic.abi_version = 4;
+  generic.target = "amdgcn-amd-amdhsa--gfx12-generic";
+  CHECK(make({build_object(generic).file}, error) == SAGE_OK);
+
+  // Features: an object for xnack+ does not load where it is off.
+  ObjectSpec cdna = family_spec(device::Family::gfx9, 0x53f, "gfx90a");
+  std::strcpy(driver.state->target, "gfx90a:sramecc+:xnack-");
+  CHECK(make({build_object(cdna).file}, error) == SAGE_OK);
+  cdna.flags = 0x73f;
+  cdna.target = "amdgcn-amd-amdhsa--gfx90a:xnack+";
+  CHECK(make({build_object(cdna).file}, error) == SAGE_E_OBJECT_TARGET);
+}
+
+TEST_CASE("a code object cut off after any byte is refused before it reaches the driver") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  ObjectSpec spec = gfx1201_spec();
+  spec.kernels.resize(4);
+  const Buffer whole = build_object(spec).file;
+  for (std::size_t length = 1; length < whole.size(); ++length) {
+    const Buffer part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+    ContextHolder holder;
+    if (make_context({part}, holder, &error) != SAGE_E_OBJECT_MALFORMED)
+      FAIL_CHECK("length ", length, ": ", error.text);
+  }
+  CHECK(driver.state->modules_loaded == 0);
+  CHECK(make({whole}, error) == SAGE_OK);
+  // One damaged object among good ones is an error, not a silent loss.
+  Buffer damaged = whole;
+  damaged.resize(damaged.size() - 1);
+  CHECK(make({whole, damaged}, error) == SAGE_E_OBJECT_MALFORMED);
+  CHECK(std::string{error.text}.find("object 1") != std::string::npos);
+  CHECK(make({Buffer{}}, error) == SAGE_E_OBJECT_MALFORMED);
+  CHECK(make({Buffer(100, std::byte{'x'})}, error) == SAGE_E_OBJECT_MALFORMED);
+}
+
+TEST_CASE("objects that lack kernels or come from other sources") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  const auto with = [&](auto&& change) {
+    ObjectSpec spec = gfx1201_spec();
+    change(spec);
+    return make({build_object(spec).file}, error);
+  };
+  CHECK(with([](ObjectSpec& s) { s.kernels[2].name = "sage_other"; }) == SAGE_E_OBJECT_KERNELS);
+  CHECK(std::string{error.text}.find("sage_quantise") != std::string::npos);
+  CHECK(with([](ObjectSpec& s) { s.kernels.resize(3); }) == SAGE_E_OBJECT_KERNELS);
+  CHECK(with([](ObjectSpec& s) { s.kernels[1].arguments += 8; }) == SAGE_E_OBJECT_ABI);
+  CHECK(with([](ObjectSpec& s) { s.kernels[4].max_threads = 64; }) == SAGE_E_OBJECT_ABI);
+  // The driver looks kernels up in the dynamic symbols; one that is missing there counts as absent.
+  BuiltObject hidden = build_object(gfx1201_spec());
+  put_at(hidden.file, hidden.dynsym + 2 * 24 + 6, std::uint16_t{0});
+  CHECK(make({hidden.file}, error) == SAGE_E_OBJECT_KERNELS);
+  // Note and descriptor that disagree.
+  BuiltObject edited = build_object(gfx1201_spec());
+  put_at(edited.file, edited.rodata, std::uint32_t{65536});
+  CHECK(make({edited.file}, error) == SAGE_E_OBJECT_MALFORMED);
+  CHECK(driver.state->modules_live == 0);
+  CHECK(driver.state->launched_total == 0);
+}
+
+TEST_CASE("kernels may be spread over several objects, and exact targets win") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  ObjectSpec prologue = gfx1201_spec();
+  prologue.kernels.resize(3);
+  ObjectSpec attention = gfx1201_spec();
+  attention.kernels.erase(attention.kernels.begin(), attention.kernels.begin() + 3);
+  CHECK(make({build_object(prologue).file}, error) == SAGE_E_OBJECT_KERNELS);
+  ContextHolder holder;
+  REQUIRE(make_context({build_object(attention).file, build_object(prologue).file}, holder, &error) == SAGE_OK);
+  sage_context_info info{};
+  REQUIRE(sage_context_describe(holder.context, &info, &error) == SAGE_OK);
+  CHECK(info.kernel_count == 16);
+  CHECK(driver.state->modules_live == 2);
+}
+
+TEST_CASE("a module that the driver refuses") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  driver.state->load_result = 209;
+  CHECK(make({good()}, error) == SAGE_E_DRIVER);
+  CHECK(error.driver_code == 209);
+  CHECK(std::string{error.text}.find("hipModuleLoadData") != std::string::npos);
+}
+
+TEST_CASE("folders") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  const TemporaryFolder folder;
+  const std::string path = folder.path().string();
+  const auto from_folder = [&](const char* name) {
+    ContextHolder holder;
+    return sage_context_from_folder(name, nullptr, &holder.context, &error);
+  };
+  CHECK(from_folder(nullptr) == SAGE_E_FOLDER);
+  CHECK(from_folder("/nonexistent/folder") == SAGE_E_FOLDER);
+  CHECK(from_folder(path.c_str()) == SAGE_E_NO_OBJECTS);
+  write_file(folder.path() / "readme.txt", "not a code object");
+  CHECK(from_folder(path.c_str()) == SAGE_E_NO_OBJECTS);
+  write_file(folder.path() / "other.hsaco", text(build_object(gfx1100_spec()).file));
+  CHECK(from_folder(path.c_str()) == SAGE_E_OBJECT_TARGET);
+  write_file(folder.path() / "kernels.hsaco", text(good()));
+  CHECK(from_folder(path.c_str()) == SAGE_OK);
+  write_file(folder.path() / "damaged.hsaco", text(good()).substr(0, 5000));
+  CHECK(from_folder(path.c_str()) == SAGE_E_OBJECT_MALFORMED);
+  CHECK(std::string{error.text}.find("damaged.hsaco") != std::string::npos);
+  write_file(folder.path() / "damaged.hsaco", "");
+  CHECK(from_folder(path.c_str()) == SAGE_E_OBJECT_MALFORMED);
+  std::filesystem::remove(folder.path() / "damaged.hsaco");
+  std::filesystem::create_directory(folder.path() / "folder.hsaco");
+  CHECK(from_folder(path.c_str()) == SAGE_E_FOLDER);
+}
+
+TEST_CASE("offload bundles") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  const Buffer bundle = build_bundle({{"host-x86_64-unknown-linux--", {}},
+                                      {"hipv4-amdgcn-amd-amdhsa--gfx1100", build_object(gfx1100_spec()).file},
+                                      {"hipv4-amdgcn-amd-amdhsa--gfx1201", good()}});
+  CHECK(make({bundle}, error) == SAGE_OK);
+  CHECK(driver.state->modules_loaded == 1);
+  Buffer cut = bundle;
+  cut.resize(cut.size() - 1);
+  CHECK(make({cut}, error) == SAGE_E_OBJECT_MALFORMED);
+  CHECK(make({build_compressed(2, 1, 0, 0, {})}, error) == SAGE_E_OBJECT_MALFORMED);
+  CHECK(std::string{error.text}.find("compressed") != std::string::npos);
+}
+
+TEST_CASE("arguments of the functions that make contexts") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  const Buffer file = good();
+  const sage_object object{file.data(), file.size()};
+  CHECK(sage_context_from_memory(&object, 1, nullptr, nullptr, &error) == SAGE_E_NULL_RESULT);
+  CHECK(sage_context_from_folder("/", nullptr, nullptr, &error) == SAGE_E_NULL_RESULT);
+  ContextHolder holder;
+  CHECK(sage_context_from_memory(nullptr, 1, nullptr, &holder.context, &error) == SAGE_E_NO_OBJECTS);
+  CHECK(sage_context_from_memory(&object, 0, nullptr, &holder.context, &error) == SAGE_E_NO_OBJECTS);
+  const sage_object null_data{nullptr, 5};
+  CHECK(sage_context_from_memory(&null_data, 1, nullptr, &holder.context, &error) == SAGE_E_OBJECT_MALFORMED);
+  sage_context_options options = options_with(nullptr);
+  options.struct_size = 4;
+  CHECK(sage_context_from_memory(&object, 1, &options, &holder.context, &error) == SAGE_E_STRUCT_SIZE);
+  options = options_with(nullptr);
+  options.version = 0;
+  CHECK(sage_context_from_memory(&object, 1, &options, &holder.context, &error) == SAGE_E_STRUCT_VERSION);
+  options = options_with(nullptr);
+  options.reserved = 1;
+  CHECK(sage_context_from_memory(&object, 1, &options, &holder.context, &error) == SAGE_E_OPTION);
+  CHECK(sage_context_from_memory(&object, 1, nullptr, &holder.context, nullptr) == SAGE_OK);
+}
+
+TEST_CASE("NVIDIA: cubins and PTX by architecture, shared memory above 48 KiB is asked for") {
+  REQUIRE(nothing_mapped());
+  sage_error error{};
+  const FakeDriver driver{FAKE_CUDA};
+  ContextHolder holder;
+  REQUIRE_MESSAGE(make_context({cubin(90)}, holder, &error) == SAGE_OK, error.text);
+  sage_context_info info{};
+  REQUIRE(sage_context_describe(holder.context, &info, &error) == SAGE_OK);
+  CHECK(std::string{info.target} == "sm_90");
+  CHECK(info.api == SAGE_API_CUDA);
+  CHECK(driver.state->attribute_calls == 16);
+  CHECK(driver.state->attribute_last_value > 0);
+
+  const sage_attention_problem problem = sample_problem();
+  std::uint64_t bytes = 0;
+  REQUIRE(sage_attention_workspace(holder.context, &problem, &bytes, &error) == SAGE_OK);
+  const sage_attention_buffers buffers = sample_buffers(bytes);
+  REQUIRE(sage_attention_launch(holder.context, &problem, &buffers, nullptr, &error) == SAGE_OK);
+  REQUIRE(driver.state->launches == 4);
+  const device::Tile* const tile =
+      device::find_tile(device::Family::nvidia, 64, device::PvType::f16, device::Length::short_q);
+  CHECK(driver.state->log[2].shared_bytes == 0);
+  CHECK(driver.state->log[3].shared_bytes == static_cast<unsigned>(device::tile_lds_bytes(*tile)));
+  CHECK(driver.state->log[3].block[0] == static_cast<unsigned>(tile->threads()));
+
+  CHECK(make({cubin(80)}, error) == SAGE_E_OBJECT_TARGET);
+  CHECK(make({ptx(80)}, error) == SAGE_OK);
+  CHECK(make({ptx(100)}, error) == SAGE_E_OBJECT_TARGET);
+  driver.state->major = 8;
+  driver.state->minor = 6;
+  CHECK(make({cubin(80)}, error) == SAGE_OK);
+  CHECK(make({cubin(90)}, error) == SAGE_E_OBJECT_TARGET);
+  driver.state->major = 7;
+  CHECK(make({cubin(80)}, error) == SAGE_E_UNSUPPORTED_TARGET);
+  driver.state->get_device_result = 201;
+  CHECK(make({cubin(80)}, error) == SAGE_E_NO_DEVICE);
+  driver.state->init_result = 100;
+  CHECK(make({cubin(80)}, error) == SAGE_E_NO_DEVICE);
+}
+
+TEST_CASE("fp8 follows the architecture of NVIDIA GPUs") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_CUDA};
+  sage_attention_problem problem = sample_problem();
+  problem.pv_type = SAGE_PV_TYPE_FP8;
+  std::uint64_t bytes = 0;
+  struct Case {
+    int major, minor;
+    unsigned sm;
+    sage_status expected;
+  };
+  for (const Case& c : {Case{8, 0, 80, SAGE_E_PV_UNAVAILABLE}, Case{8, 9, 89, SAGE_OK}, Case{9, 0, 90, SAGE_OK}}) {
+    driver.state->major = c.major;
+    driver.state->minor = c.minor;
+    ContextHolder holder;
+    REQUIRE(make_context({cubin(c.sm)}, holder, &error) == SAGE_OK);
+    CHECK(sage_attention_workspace(holder.context, &problem, &bytes, &error) == c.expected);
+  }
+}
