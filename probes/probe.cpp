@@ -5,6 +5,7 @@
 #include "probes/environment.hpp"
 #include "probes/gpus.hpp"
 #include "probes/platform.hpp"
+#include "probes/python.hpp"
 #include "probes/rocm.hpp"
 #include "probes/wsl.hpp"
 
@@ -20,6 +21,7 @@ Facts collect_facts(const Host& host, const GfxTables& tables, const ProbeOption
   facts.driver = probe_driver(host, facts.platform);
   facts.rocm = probe_rocm(host, options, facts.platform);
   facts.environment = probe_environment(host, options);
+  facts.python = probe_python(host);
   facts.deep = options.deep;
   return facts;
 }

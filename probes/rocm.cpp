@@ -5,6 +5,7 @@
 
 #include "probes/base/text.hpp"
 #include "probes/library_places.hpp"
+#include "probes/torch_version.hpp"
 #include "probes/wsl.hpp"
 
 namespace sage {
@@ -47,17 +48,6 @@ SourcedVersion version_of_tree(const Host& host, const std::string& tree) {
   return unknown_version(why);
 }
 
-/// The text that a line "name = 'text'" or "name: Optional[str] = 'text'" of a Python file assigns; empty otherwise.
-std::string_view assigned(std::string_view line, std::string_view name) {
-  const std::size_t equals = line.find('=');
-  if (equals == std::string_view::npos) return {};
-  const std::string_view left = line.substr(0, equals);
-  if (trim(left.substr(0, left.find(':'))) != name) return {};
-  const std::string_view value = trim(line.substr(equals + 1));
-  if (value.size() < 2 || (value.front() != '\'' && value.front() != '"') || value.back() != value.front()) return {};
-  return value.substr(1, value.size() - 2);
-}
-
 /// The ROCm that a torch wheel was made with. `rocm` is exact, the local part of the version is next; `hip` agrees with
 /// ROCm in its first two numbers for every ROCm that wheels with their own runtime were made of, and its third is a
 /// build number (facts/wheels.md 2.6).
@@ -65,20 +55,18 @@ SourcedVersion version_of_torch(const Host& host, const std::string& package) {
   const std::string file = package + "/version.py";
   const auto text = host.read_file(file);
   if (!text) return unknown_version(text.error());
-  std::string rocm;
+  const TorchVersion torch = parse_torch_version(*text);
+  const std::string rocm = leading_version(torch.rocm.value_or(""));
   std::string local;
-  std::string hip;
-  for (const std::string_view line : lines(*text)) {
-    if (const auto value = assigned(line, "rocm"); !value.empty()) rocm = leading_version(value);
-    if (const auto value = assigned(line, "hip"); !value.empty()) hip = leading_version(value);
-    const auto version = assigned(line, "__version__");
-    const std::size_t mark = version.find("+rocm");
-    if (mark != std::string_view::npos) local = leading_version(version.substr(mark + 5));
+  std::string hip = leading_version(torch.hip.value_or(""));
+  const std::string version = torch.version.value_or("");
+  if (const std::size_t mark = version.find("+rocm"); mark != std::string::npos) {
+    local = leading_version(std::string_view(version).substr(mark + 5));
   }
   const std::size_t build_number = hip.find('.', std::min(hip.find('.') + 1, hip.size()));
   if (build_number != std::string::npos) hip.resize(build_number);
-  for (const std::string& version : {rocm, local, hip}) {
-    if (!version.empty()) return {version, file};
+  for (const std::string& said : {rocm, local, hip}) {
+    if (!said.empty()) return {said, file};
   }
   return unknown_version({0, file + ": names no ROCm version"});
 }

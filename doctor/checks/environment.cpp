@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "doctor/checks/accepted_targets.hpp"
 #include "doctor/checks/environment_rows.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/scope.hpp"
@@ -40,15 +41,9 @@ bool has(const std::vector<std::string>& list, const std::string& name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-// A valid override decides what the loader compares code with, so code for the overriding target serves the GPU too.
 bool served(const CheckInput& input, const Gpu& gpu, const std::vector<std::string>& listed) {
-  if (has(listed, *gpu.target)) return true;
-  const GfxTarget* target = input.tables.target(*gpu.target);
-  if (target != nullptr && !target->covered_by_generic.empty() && has(listed, target->covered_by_generic)) return true;
-  const auto value = input.facts.environment.get("HSA_OVERRIDE_GFX_VERSION");
-  if (!value.known() || !value->has_value()) return false;
-  const auto claimed = target_of_override(**value);
-  return claimed && has(listed, *claimed);
+  const std::vector<std::string> accepted = accepted_targets(input, gpu);
+  return std::any_of(accepted.begin(), accepted.end(), [&](const std::string& name) { return has(listed, name); });
 }
 
 std::vector<Finding> check_rocm_arch(const CheckInput& input) {

@@ -5,6 +5,7 @@
 #include "probes/facts/environment.hpp"
 #include "probes/facts/gpus.hpp"
 #include "probes/facts/platform.hpp"
+#include "probes/facts/python.hpp"
 #include "probes/facts/rocm.hpp"
 #include "probes/facts/wsl.hpp"
 
@@ -22,6 +23,7 @@ struct Facts {
   Wsl wsl;
   Rocm rocm;
   Environment environment;
+  Python python;
   Fact<bool> deep;  ///< --deep was given
 
   template <class Visitor>
@@ -33,6 +35,7 @@ struct Facts {
     visit("wsl", &Facts::wsl);
     visit("rocm", &Facts::rocm);
     visit("environment", &Facts::environment);
+    visit("python", &Facts::python);
     visit("deep", &Facts::deep);
   }
 };

@@ -149,6 +149,37 @@ std::string keep_gpu_packages(std::string_view contents, const Context&) {
   return kept;
 }
 
+/// Of a distribution's METADATA (RFC 822 headers, then its description): what pip decides by. Authors are named in the
+/// rest.
+std::string keep_package_headers(std::string_view contents, const Context&) {
+  std::string kept;
+  for (const std::string_view line : lines(contents)) {
+    if (trim(line).empty()) break;
+    const std::string_view key = line.substr(0, line.find(':'));
+    if (key == "Name" || key == "Version" || key == "Requires-Dist") kept += std::string(line) + "\n";
+  }
+  return kept;
+}
+
+std::string keep_wheel_tags(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) { return line.starts_with("Tag:"); });
+}
+
+std::string keep_venv_settings(std::string_view contents, const Context&) {
+  static constexpr std::array settings = {"home", "include-system-site-packages", "version", "version_info", "uv"};
+  return other_lines_emptied(contents, [](std::string_view line) {
+    const std::string key = to_lower(trim(line.substr(0, line.find('='))));
+    return std::find(settings.begin(), settings.end(), key) != settings.end();
+  });
+}
+
+/// Folders only: a .pth file may also hold code.
+std::string keep_pth_folders(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) {
+    return !line.starts_with('#') && !line.starts_with("import ") && !line.starts_with("import\t");
+  });
+}
+
 struct Rule {
   const char* pattern;  ///< fnmatch(3), '*' matches slashes too
   Keep keep;            ///< nullptr: nothing
@@ -178,7 +209,13 @@ constexpr std::array rules = {
     Rule{"*.ko", keep_signature_mark},
     Rule{"*/.info/version*", keep_whole},
     Rule{"*/dids.conf", keep_whole},
-    Rule{"*-packages/*/version.py", keep_whole},
+    Rule{"*/torch/version.py", keep_whole},
+    Rule{"*.dist-info/METADATA", keep_package_headers},
+    Rule{"*.dist-info/WHEEL", keep_wheel_tags},
+    Rule{"*-packages/*.pth", keep_pth_folders},
+    Rule{"*/pyvenv.cfg", keep_venv_settings},
+    Rule{"*/.python-version", keep_whole},
+    Rule{"*pyenv*/version", keep_whole},
     Rule{"/usr/lib/*", keep_whole},
     Rule{"/usr/share/*", keep_whole},
     Rule{"/opt/*", keep_whole},
@@ -241,26 +278,55 @@ void filter_files(Capture& capture, const Context& context) {
 
 /// Folders whose names tell much about their owner: only those with one of the words are kept. What was looked at by
 /// name has an entry of its own.
+constexpr std::array<std::string_view, 12> package_words = {"roc",    "amd",  "hip",   "hsa",   "torch", "triton",
+                                                            "nvidia", "sage", "flash", "aiter", "~",     ".pth"};
+
 struct NamesRule {
   const char* pattern;  ///< fnmatch(3)
-  std::array<std::string_view, 8> words;
+  std::array<std::string_view, 12> words;
 };
 
 constexpr std::array names_rules = {
     NamesRule{"/opt", {"roc", "amd", "hip"}},
-    NamesRule{"*-packages", {"roc", "amd", "hip", "hsa", "torch", "triton", "nvidia", "sage"}},
+    NamesRule{"*-packages", package_words},
 };
 
+void keep_names(CapturedPath& entry, const std::array<std::string_view, 12>& words) {
+  std::erase_if(entry.names, [&](const std::string& name) {
+    return std::none_of(words.begin(), words.end(), [&](std::string_view word) {
+      return !word.empty() && contains_ignoring_case(name, word);
+    });
+  });
+}
+
+/// What PYTHONPATH and .pth files name, which may be anybody's folder of projects; without symbolic links.
+std::set<std::string> import_folders(const Capture& capture) {
+  std::vector<std::string> named;
+  const auto variable = capture.environment.find("PYTHONPATH");
+  if (variable != capture.environment.end()) {
+    for (const std::string_view folder : split(variable->second, ':')) named.emplace_back(folder);
+  }
+  for (const auto& [path, entry] : capture.paths) {
+    if (!path.ends_with(".pth") || !entry.contents) continue;
+    for (const std::string_view line : lines(*entry.contents)) named.emplace_back(trim(line));
+  }
+  const std::unique_ptr<Host> host = make_captured_host(capture);
+  std::set<std::string> folders;
+  for (const std::string& folder : named) {
+    if (!folder.starts_with('/')) continue;
+    if (const Result<std::string> place = host->canonical(folder); place.ok()) folders.insert(*place);
+  }
+  return folders;
+}
+
 void filter_names(Capture& capture) {
+  const std::set<std::string> imports = import_folders(capture);
   for (auto& [path, entry] : capture.paths) {
     if (path == capture.process.home) entry.names.clear();
     for (const NamesRule& rule : names_rules) {
-      if (::fnmatch(rule.pattern, path.c_str(), 0) != 0) continue;
-      std::erase_if(entry.names, [&](const std::string& name) {
-        return std::none_of(rule.words.begin(), rule.words.end(),
-                            [&](std::string_view word) { return !word.empty() && contains_ignoring_case(name, word); });
-      });
+      if (::fnmatch(rule.pattern, path.c_str(), 0) == 0) keep_names(entry, rule.words);
     }
+    if (imports.contains(path)) keep_names(entry, package_words);
   }
 }
 

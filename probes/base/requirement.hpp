@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sage {
+
+/// "rocm-sdk-core" of "rocm_sdk_core" and "ROCm.SDK.core": how names of Python distributions are compared (PEP 503).
+[[nodiscard]] std::string normalised_name(std::string_view name);
+
+/// The normalised name in front of extras and version: "rocm" of "rocm[libraries]==7.10.0" (PEP 508).
+[[nodiscard]] std::string needed_name(std::string_view requirement);
+
+}  // namespace sage

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "probes/facts/python.hpp"
+#include "probes/host/host.hpp"
+
+namespace sage {
+
+/// The Python environments that a user would get, at most 16, and what of PyTorch and ROCm is installed in them: in
+/// the order of VIRTUAL_ENV, CONDA_PREFIX, `.venv` of the working folder, python3 and python of PATH. From files alone;
+/// no interpreter is run and no line of a .pth file executed (facts/wheels.md 2.13).
+[[nodiscard]] Python probe_python(const Host& host);
+
+}  // namespace sage

@@ -1,0 +1,24 @@
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "probes/base/requirement.hpp"
+#include "probes/python_packages.hpp"
+#include "probes/torch_install.hpp"
+#include "probes/torch_version.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  for (const std::string& need : sage::parse_metadata(text).needs) {
+    if (sage::needed_name(need).size() > need.size()) std::abort();
+  }
+  (void)sage::parse_wheel_tags(text);
+  (void)sage::parse_torch_version(text);
+  (void)sage::package_of_interest("/site", text);
+  for (const std::string& target : sage::targets_in_names({text})) {
+    if (!target.starts_with("gfx")) std::abort();
+  }
+  return 0;
+}

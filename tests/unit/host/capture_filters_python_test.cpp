@@ -1,0 +1,53 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "probes/host/capture.hpp"
+#include "probes/host/capture_filters.hpp"
+
+namespace sage {
+namespace {
+
+CapturedPath file(std::string contents) {
+  CapturedPath entry;
+  entry.contents = std::move(contents);
+  return entry;
+}
+
+CapturedPath folder(std::vector<std::string> names) {
+  CapturedPath entry;
+  entry.type = FileType::directory;
+  entry.names = std::move(names);
+  return entry;
+}
+
+}  // namespace
+
+TEST_CASE("of Python environments a capture keeps what decides, and neither authors nor code nor projects") {
+  const std::string site = "/home/u/venv/lib/python3.12/site-packages";
+  Capture capture;
+  capture.process.home = "/home/u";
+  capture.environment["PYTHONPATH"] = "/home/u/work:/gone";
+  capture.paths["/home/u/work"] = folder({"secret-customer", "torch"});
+  capture.paths["/srv/clients"] = folder({"acme", "triton"});
+  capture.paths[site + "/x.pth"] = file("# mine\nimport secrets; run()\n/srv/clients\n");
+  capture.paths[site + "/torch-2.9.1.dist-info/METADATA"] =
+      file("Name: torch\nVersion: 2.9.1\nAuthor-email: a@b.c\nRequires-Dist: filelock\n\nVersion: hello from Anna\n");
+  capture.paths[site + "/torch-2.9.1.dist-info/WHEEL"] = file("Generator: x\nTag: cp312-cp312-linux_x86_64\n");
+  capture.paths["/home/u/venv/pyvenv.cfg"] = file("home = /usr/bin\ncommand = /x --prompt Anna\nVersion = 3.12.3\n");
+  capture.paths[site + "/torch/notes.py"] = file("token");
+
+  filter_capture(capture);
+
+  const auto contents = [&](const std::string& path) { return capture.paths.at(path).contents.value_or("(none)"); };
+  CHECK(capture.paths.at("/home/u/work").names == std::vector<std::string>{"torch"});
+  CHECK(capture.paths.at("/srv/clients").names == std::vector<std::string>{"triton"});
+  CHECK(contents(site + "/x.pth") == "\n\n/srv/clients\n");
+  CHECK(contents(site + "/torch-2.9.1.dist-info/METADATA") == "Name: torch\nVersion: 2.9.1\nRequires-Dist: filelock\n");
+  CHECK(contents(site + "/torch-2.9.1.dist-info/WHEEL") == "\nTag: cp312-cp312-linux_x86_64\n");
+  CHECK(contents("/home/u/venv/pyvenv.cfg") == "home = /usr/bin\n\nVersion = 3.12.3\n");
+  CHECK(contents(site + "/torch/notes.py") == "(none)");
+}
+
+}  // namespace sage
