@@ -10,6 +10,7 @@
 #include "probes/base/embedded.hpp"
 #include "probes/base/nearest.hpp"
 #include "probes/base/text.hpp"
+#include "probes/base/toml_guard.hpp"
 
 namespace sage {
 namespace {
@@ -262,6 +263,7 @@ Result<GfxTables> GfxTables::embedded() {
 }
 
 std::optional<Error> GfxTables::overlay(std::string_view toml, const std::string& file) {
+  if (auto problem = toml_text_problem(toml, file)) return problem;
   Rows rows;
   std::optional<Flaw> flaw;
   const toml::parse_result parsed = toml::parse(toml);

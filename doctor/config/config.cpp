@@ -9,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include "probes/base/nearest.hpp"
+#include "probes/base/toml_guard.hpp"
 
 namespace sage {
 namespace {
@@ -21,6 +22,7 @@ class Parser {
   Parser(const std::string& file, const std::vector<std::string_view>& known_ids) : file_(file), known_ids_(known_ids) {}
 
   Result<Config> run(const std::string& text) {
+    if (auto problem = toml_text_problem(text, file_)) return *problem;
     const toml::parse_result parsed = toml::parse(std::string_view(text), std::string_view(file_));
     if (!parsed) {
       return at(parsed.error().source(), std::string(parsed.error().description()));

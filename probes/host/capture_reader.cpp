@@ -14,6 +14,7 @@
 
 #include "probes/base/nearest.hpp"
 #include "probes/base/text.hpp"
+#include "probes/base/toml_guard.hpp"
 #include "probes/host/capture_folder.hpp"
 #include "probes/host/toml_section.hpp"
 
@@ -285,6 +286,7 @@ struct Layer {
 };
 
 Result<toml::table> parse_toml(const std::string& text, const std::string& file) {
+  if (auto problem = toml_text_problem(text, file)) return *problem;
   toml::parse_result parsed = toml::parse(text, file);
   if (parsed) return std::move(parsed).table();
   const toml::parse_error& problem = parsed.error();
