@@ -4,9 +4,12 @@
 #include "probes/driver.hpp"
 #include "probes/environment.hpp"
 #include "probes/gpus.hpp"
+#include "probes/libraries.hpp"
 #include "probes/platform.hpp"
+#include "probes/proofs.hpp"
 #include "probes/python.hpp"
 #include "probes/rocm.hpp"
+#include "probes/toolchains.hpp"
 #include "probes/wsl.hpp"
 
 namespace sage {
@@ -22,7 +25,10 @@ Facts collect_facts(const Host& host, const GfxTables& tables, const ProbeOption
   facts.rocm = probe_rocm(host, options, facts.platform);
   facts.environment = probe_environment(host, options);
   facts.python = probe_python(host);
+  facts.libraries = probe_libraries(host, options, facts.python);
+  facts.toolchains = probe_toolchains(host, options, facts.python);
   facts.deep = options.deep;
+  facts.proofs = probe_proofs(host, options, facts);
   return facts;
 }
 

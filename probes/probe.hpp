@@ -13,6 +13,7 @@ struct ProbeOptions {
   bool deep = false;                       ///< may run programs and touch /mnt/c
   std::vector<std::string> search_folders; ///< further places to look for ROCm, from the configuration
   std::string target;                      ///< gfx target that the user configured; empty: none
+  std::string python;                      ///< interpreter or environment that the user named; empty: none
 };
 
 /// Runs every probe. Never fails: what can't be established is unknown in the result, with the reason.

@@ -75,7 +75,7 @@ Result<Session> open_session(const MachineOptions& options) {
     session.source = std::filesystem::path(options.capture + "/.").lexically_normal().parent_path().filename();
     session.host = make_captured_host(std::move(capture).value());
   }
-  session.probe_options = {options.deep, session.config.search_paths, session.config.target};
+  session.probe_options = {options.deep, session.config.search_paths, session.config.target, {}};
   return session;
 }
 

@@ -4,9 +4,12 @@
 #include "probes/facts/driver.hpp"
 #include "probes/facts/environment.hpp"
 #include "probes/facts/gpus.hpp"
+#include "probes/facts/libraries.hpp"
 #include "probes/facts/platform.hpp"
+#include "probes/facts/proofs.hpp"
 #include "probes/facts/python.hpp"
 #include "probes/facts/rocm.hpp"
+#include "probes/facts/toolchains.hpp"
 #include "probes/facts/wsl.hpp"
 
 namespace sage {
@@ -24,6 +27,9 @@ struct Facts {
   Rocm rocm;
   Environment environment;
   Python python;
+  Libraries libraries;
+  Toolchains toolchains;
+  Proofs proofs;
   Fact<bool> deep;  ///< --deep was given
 
   template <class Visitor>
@@ -36,6 +42,9 @@ struct Facts {
     visit("rocm", &Facts::rocm);
     visit("environment", &Facts::environment);
     visit("python", &Facts::python);
+    visit("libraries", &Facts::libraries);
+    visit("toolchains", &Facts::toolchains);
+    visit("proofs", &Facts::proofs);
     visit("deep", &Facts::deep);
   }
 };

@@ -75,6 +75,26 @@ struct LibcInfo {
 struct ElfQuery {
   std::vector<std::string> symbols;  ///< which of these does .dynsym define?
   std::vector<std::string> strings;  ///< which of these texts stand in the read-only data?
+  bool versions = false;             ///< version needs and definitions
+  bool device_code = false;          ///< code objects for GPUs in .hip_fatbin
+};
+
+/// Symbol versions that an ELF file wants of one library: {"libstdc++.so.6", {"GLIBCXX_3.4.30"}}.
+struct ElfVersionNeed {
+  std::string library;
+  std::vector<std::string> versions;
+
+  friend bool operator==(const ElfVersionNeed&, const ElfVersionNeed&) = default;
+};
+
+/// The .hip_fatbin section of a host library (facts/wheels.md 2.12).
+struct ElfDeviceCode {
+  bool in_file = true;               ///< false: the section is NOBITS, the code lies in .kpack files elsewhere
+  bool compressed = false;           ///< some bundle is CCOB: the runtime needs a comgr that can read it
+  bool complete = true;              ///< false: there was more than is ever read; `targets` is a part
+  std::vector<std::string> targets;  ///< "gfx90a:xnack-", "amdgcnspirv", sorted, each once
+
+  friend bool operator==(const ElfDeviceCode&, const ElfDeviceCode&) = default;
 };
 
 /// What an ELF file says of itself; rpath and runpath apart, unexpanded, split at colons.
@@ -88,6 +108,9 @@ struct ElfFacts {
   std::string build_id;                      ///< hex
   std::map<std::string, bool> symbols;       ///< answer to each asked symbol
   std::map<std::string, bool> strings;       ///< answer to each asked string
+  std::vector<ElfVersionNeed> version_needs;     ///< only when versions were asked
+  std::vector<std::string> version_definitions;  ///< only when versions were asked
+  std::optional<ElfDeviceCode> device_code;      ///< only when asked and there is such a section
 };
 
 struct ProgramOutput {
