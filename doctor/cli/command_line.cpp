@@ -16,7 +16,7 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "capture", "list", "explain"};
+const std::vector<std::string_view> command_names = {"check", "capture", "inspect", "list", "explain"};
 
 // stdout is the product; everything said besides goes to stderr.
 void prepare_log() {
@@ -96,6 +96,14 @@ int run_command_line(int argc, const char* const* argv) {
   add_machine_options(*capture_command, capture.machine, false);
   capture_command->add_flag("!--no-redact", capture.redact, "Keep user, host and serial numbers");
 
+  InspectCommandOptions inspect;
+  CLI::App* inspect_command = app.add_subcommand(
+      "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
+  inspect_command->add_option("FILE", inspect.file, "The file to look into; it is only read")->required();
+  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json)");
+  inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
+  inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
+
   bool list_json = false;
   CLI::App* list_command = app.add_subcommand("list", "List all checks");
   list_command->add_flag("--json", list_json, "As JSON");
@@ -119,6 +127,7 @@ int run_command_line(int argc, const char* const* argv) {
   if (check.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
   if (capture_command->parsed()) return run_capture(capture);
+  if (inspect_command->parsed()) return run_inspect(inspect);
   if (list_command->parsed()) return run_list(list_json);
   return run_explain(explain_id);
 }

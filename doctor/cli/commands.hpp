@@ -37,10 +37,18 @@ struct CaptureOptions {
   bool redact = true;
 };
 
+struct InspectCommandOptions {
+  std::string file;
+  bool json = false;
+  bool exports = false;
+  bool kernels = false;
+};
+
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
 [[nodiscard]] int run_capture(const CaptureOptions& options);
 [[nodiscard]] int run_list(bool json);
+[[nodiscard]] int run_inspect(const InspectCommandOptions& options);
 [[nodiscard]] int run_explain(const std::string& id);
 
 /// Parses the command line and runs the command. The whole program.
