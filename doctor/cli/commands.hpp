@@ -35,9 +35,20 @@ struct CaptureOptions {
   bool redact = true;
 };
 
+struct LibsOptions {
+  MachineOptions machine;
+  std::string file;                ///< empty: the runtime libraries of the machine
+  std::string program;             ///< that opens the file; empty: any plain one
+  std::vector<std::string> then;   ///< opened after it, in order
+  std::string python;              ///< interpreter or environment; empty: the one in use
+  bool json = false;
+  bool redact = true;
+};
+
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
 [[nodiscard]] int run_capture(const CaptureOptions& options);
+[[nodiscard]] int run_libs(const LibsOptions& options);
 [[nodiscard]] int run_list(bool json);
 [[nodiscard]] int run_explain(const std::string& id);
 
