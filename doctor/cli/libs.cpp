@@ -55,7 +55,7 @@ int show_file(const Session& session, const LibsOptions& options) {
 }  // namespace
 
 int run_libs(const LibsOptions& options) {
-  Result<Session> opened = open_session(options.machine);
+  Result<Session> opened = open_machine(options.machine);
   if (!opened) {
     spdlog::error("{}", opened.error().text);
     return exit_usage;

@@ -11,7 +11,7 @@
 //   5. in ld.so.cache;
 //   6. in the default folders.
 //   In a folder, glibc-hwcaps subfolders come first. A file for another class or machine is passed over, one that is
-//   no ELF file ends the load.
+//   no ELF file ends the load, one that can't be opened ends the list of folders that it was found by.
 //   A file that was found and is the same (device and inode) as one loaded already is that object, under one more name.
 //
 // What a program or a dlopen(3) needs is loaded breadth first. For dlopen the caller counts as the object that loads,
@@ -246,28 +246,32 @@ bool Loader::loaded_already(const std::string& name, LoaderRequest& request) {
   return false;
 }
 
-bool Loader::take(const std::string& path, LoaderRequest& request, std::size_t requester) {
+Loader::Tried Loader::take(const std::string& path, LoaderRequest& request, std::size_t requester) {
   const LoaderFile* file = files_->file(path);
-  if (file == nullptr) return false;
+  if (file == nullptr) return Tried::nothing;
+  if (!file->opens) {
+    request.passed_over.push_back(file->broken);
+    return Tried::list_ends;
+  }
   if (file->elf == nullptr) {
     request.rule = LoaderRule::broken;
     request.reason = file->broken;
-    return true;
+    return Tried::settled;
   }
   if (machine_known_ && (file->elf->bits != bits_ || file->elf->machine != machine_)) {
     request.passed_over.push_back(path + ": " + std::to_string(file->elf->bits) + " bits, " + file->elf->machine);
-    return false;
+    return Tried::nothing;
   }
   for (std::size_t i = 0; i < objects_.size(); ++i) {
     if (objects_[i].path.empty() || !objects_[i].identity.same_as(file->identity)) continue;
     objects_[i].names.push_back(request.name);
     request.object = i;
     request.same_file = true;
-    return true;
+    return Tried::settled;
   }
   if (objects_.size() >= most_objects) {
     cut_off_ = true;
-    return false;
+    return Tried::nothing;
   }
   if (!machine_known_) {
     bits_ = file->elf->bits;
@@ -284,17 +288,22 @@ bool Loader::take(const std::string& path, LoaderRequest& request, std::size_t r
   objects_.push_back(std::move(object));
   request.object = objects_.size() - 1;
   request.loaded = true;
-  return true;
+  return Tried::settled;
 }
 
 bool Loader::search(const std::vector<std::string>& folders, LoaderRequest& request, std::size_t requester) {
   for (const std::string& folder : folders) {
     if (!files_->is_folder(folder)) continue;
     const std::string base = folder == "/" ? "" : folder;
+    std::vector<std::string> tries;
     for (const std::string& subfolder : files_->subfolders(folder)) {
-      if (take(base + "/" + subfolder + "/" + request.name, request, requester)) return true;
+      tries.push_back(base + "/" + subfolder + "/" + request.name);
     }
-    if (take(base + "/" + request.name, request, requester)) return true;
+    tries.push_back(base + "/" + request.name);
+    for (const std::string& path : tries) {
+      const Tried tried = take(path, request, requester);
+      if (tried != Tried::nothing) return tried == Tried::settled;
+    }
   }
   return false;
 }
@@ -322,7 +331,7 @@ bool Loader::search_cache(LoaderRequest& request, std::size_t requester) {
     best = &path;
     best_rank = rank;
   }
-  return best != nullptr && take(*best, request, requester);
+  return best != nullptr && take(*best, request, requester) == Tried::settled;
 }
 
 LoaderRequest Loader::map(const std::string& name, std::size_t requester) {
@@ -341,10 +350,11 @@ LoaderRequest Loader::map(const std::string& name, std::size_t requester) {
     return request;
   };
   if (contains(name, "/")) {
-    if (take(absolute(expanded(name, objects_[requester].origin)), request, requester)) {
+    const std::string path = absolute(expanded(name, objects_[requester].origin));
+    if (take(path, request, requester) == Tried::settled) {
       return settled(LoaderRule::path, "by its path");
     }
-    request.reason = request.passed_over.empty() ? "there is no such file" : "it is for another kind of machine";
+    request.reason = request.passed_over.empty() ? "there is no such file" : "the loader does not take that file";
     return request;
   }
   const std::shared_ptr<const ElfFacts> elf = objects_[requester].elf;

@@ -96,12 +96,13 @@ class Loader {
   void map_needs(std::size_t first);
   LoaderRequest map(const std::string& name, std::size_t requester);
   [[nodiscard]] bool loaded_already(const std::string& name, LoaderRequest& request);
+  /// True when the request is settled. A file that can't be opened ends the list of folders.
   [[nodiscard]] bool search(const std::vector<std::string>& folders, LoaderRequest& request, std::size_t requester);
-  /// The object whose DT_RPATH led to the file.
+  /// The object whose DT_RPATH settled it.
   [[nodiscard]] std::optional<std::size_t> search_rpaths(LoaderRequest& request, std::size_t requester);
   [[nodiscard]] bool search_cache(LoaderRequest& request, std::size_t requester);
-  /// Loads the file at `path` for the request; false when there is none or it is of another kind of machine.
-  [[nodiscard]] bool take(const std::string& path, LoaderRequest& request, std::size_t requester);
+  enum class Tried { nothing, settled, list_ends };
+  [[nodiscard]] Tried take(const std::string& path, LoaderRequest& request, std::size_t requester);
   [[nodiscard]] std::vector<std::string> expanded(const std::vector<std::string>& folders, const std::string& origin);
   [[nodiscard]] std::string expanded(const std::string& text, const std::string& origin);
   [[nodiscard]] std::string absolute(const std::string& path) const;

@@ -68,26 +68,36 @@ void LoaderFiles::note(const Error& error) {
 }
 
 const LoaderFile* LoaderFiles::file(const std::string& path) {
-  if (const auto known = files_.find(path); known != files_.end()) return known->second ? &*known->second : nullptr;
-  std::optional<LoaderFile>& entry = files_[path];
-  auto identity = identify(host_, path);
-  if (!identity) {
-    if (identity.error().number == ETIMEDOUT) note(identity.error());
-    return nullptr;
+  auto known = files_.find(path);
+  if (known == files_.end()) known = files_.emplace(path, look(path)).first;
+  return known->second ? &*known->second : nullptr;
+}
+
+std::optional<LoaderFile> LoaderFiles::look(const std::string& path) {
+  const auto status = host_.status(path);
+  if (!status) {
+    const Error& error = status.error();
+    if (error.number == ETIMEDOUT) note(error);
+    if (is_absent(error) || error.number == EACCES) return std::nullopt;
+    return LoaderFile{{}, nullptr, error.text, false};
+  }
+  LoaderFile found;
+  if (status->type != FileType::regular) {
+    found.broken = path + ": no file, but a " + std::string(enum_name(status->type));
+    return found;
   }
   ElfQuery query;
   query.versions = with_versions_;
   auto elf = host_.elf(path, query);
-  if (!elf && elf.error().number == ETIMEDOUT) note(elf.error());
-  // The loader passes over what it may not open.
-  if (!elf && (elf.error().number == EACCES || is_absent(elf.error()))) return nullptr;
-  entry = LoaderFile{std::move(identity).value(), nullptr, {}};
   if (elf) {
-    entry->elf = std::make_shared<const ElfFacts>(std::move(elf).value());
+    found.elf = std::make_shared<const ElfFacts>(std::move(elf).value());
   } else {
-    entry->broken = elf.error().text;
+    if (elf.error().number == ETIMEDOUT) note(elf.error());
+    if (is_absent(elf.error()) || elf.error().number == EACCES) return std::nullopt;
+    found.broken = elf.error().text;
   }
-  return &*entry;
+  found.identity = {status->inode, status->size, host_.canonical(path).value_or(path)};
+  return found;
 }
 
 bool LoaderFiles::is_folder(const std::string& path) {

@@ -12,11 +12,12 @@
 
 namespace sage {
 
-/// A file that the loader could open; `elf` is null when it is no ELF file that can be read, with the reason.
+/// What stands at a path that the loader tries. `elf` is null when it is no ELF file that can be read, with the reason.
 struct LoaderFile {
   FileIdentity identity;
   std::shared_ptr<const ElfFacts> elf;
   std::string broken;
+  bool opens = true;  ///< false: open(2) fails otherwise than by ENOENT or EACCES, as with a link to itself
 };
 
 /// The files of one machine as ld.so(8) sees them. Each question goes to the Host once; several predictions share one
@@ -26,7 +27,7 @@ class LoaderFiles {
   /// `with_versions`: the ELF facts of every file come with symbol versions.
   explicit LoaderFiles(const Host& host, bool with_versions = false) : host_(host), with_versions_(with_versions) {}
 
-  /// nullptr when there is no file to open.
+  /// nullptr when there is nothing, or nothing that may be read.
   [[nodiscard]] const LoaderFile* file(const std::string& path);
   [[nodiscard]] bool is_folder(const std::string& path);
   /// Subfolders that the loader tries before a library folder itself, best first: glibc-hwcaps/x86-64-v4 to -v2 as far
@@ -53,6 +54,7 @@ class LoaderFiles {
   [[nodiscard]] const Processor& processor();
   [[nodiscard]] bool legacy_subfolders();
   void note(const Error& error);
+  [[nodiscard]] std::optional<LoaderFile> look(const std::string& path);
 
   const Host& host_;
   bool with_versions_;

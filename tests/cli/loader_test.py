@@ -88,36 +88,38 @@ class Loader(unittest.TestCase):
             opened = [] if needed else [root / f"lib{name}.so" for name in order.split()]
             self.compare((first, second, soname, relation, order), root / "main", opened=opened)
 
-    def torch_tree(self, family, tag):
+    def torch_tree(self, family, tag, stem="libamdhip64"):
         """The models of facts about wheels: torch with its own runtime, a system with another, an extension."""
         shop = self.shop
-        bundled = {"A": ("T", "libamdhip64.so", "libamdhip64.so.6"), "B": ("core", "libamdhip64.so.7", "libamdhip64.so.7")}
-        folder, file_name, soname = bundled[family]
+        folder, file_name, soname = {"A": ("T", f"{stem}.so", f"{stem}.so.6"),
+                                     "B": ("core", f"{stem}.so.7", f"{stem}.so.7")}[family]
+        below = "libhsa-runtime64.so.1" if stem == "libamdhip64" else "libbelow.so.1"
         torch = shop.library(needed=[file_name], **{tag: "$ORIGIN:$ORIGIN/../core"})
         return shop.tree({
             "main": shop.program(),
             "both": shop.program(needed=["libtorch_hip.so", soname], runpath="$ORIGIN/T:$ORIGIN/S"),
             "both-other-way-round": shop.program(needed=[soname, "libtorch_hip.so"], runpath="$ORIGIN/T:$ORIGIN/S"),
             "T/libtorch_hip.so": torch,
-            f"{folder}/{file_name}": ("copy", shop.library(soname=soname, needed=["libhsa-runtime64.so.1"], rpath="$ORIGIN")),
-            f"{folder}/libhsa-runtime64.so.1": ("copy", shop.library(soname="libhsa-runtime64.so.1")),
-            f"S/{soname}": ("copy", shop.library(soname=soname, needed=["libhsa-runtime64.so.1"], runpath="$ORIGIN")),
-            "S/libamdhip64.so": ("symlink", soname),
-            "S/libhsa-runtime64.so.1": ("copy", shop.library(soname="libhsa-runtime64.so.1")),
+            f"{folder}/{file_name}": ("copy", shop.library(soname=soname, needed=[below], rpath="$ORIGIN")),
+            f"{folder}/{below}": ("copy", shop.library(soname=below)),
+            f"S/{soname}": ("copy", shop.library(soname=soname, needed=[below], runpath="$ORIGIN")),
+            f"S/{stem}.so": ("symlink", soname),
+            f"S/{below}": ("copy", shop.library(soname=below)),
             "E/ext.so": shop.library(needed=[soname], runpath="$ORIGIN/../S"),
             "E/plain.so": shop.library(needed=[soname]),
         })
 
     def test_every_order_of_torch_extension_and_bare_names(self):
+        # Names of no library that a machine could have by itself.
         for family, tag, library_path, preload in itertools.product(
                 "AB", ["rpath", "runpath"], [False, True], [False, True]):
-            root = self.torch_tree(family, tag)
-            soname = {"A": "libamdhip64.so.6", "B": "libamdhip64.so.7"}[family]
-            own = {"A": "T/libamdhip64.so", "B": "core/libamdhip64.so.7"}[family]
+            root = self.torch_tree(family, tag, "libmodel64")
+            soname = {"A": "libmodel64.so.6", "B": "libmodel64.so.7"}[family]
+            own = {"A": "T/libmodel64.so", "B": "core/libmodel64.so.7"}[family]
             variables = {"LD_LIBRARY_PATH": f"{root}/S" if library_path else None,
                          "LD_PRELOAD": f"{root}/S/{soname}" if preload else None}
-            steps = [root / "T/libtorch_hip.so", root / "E/ext.so", root / "E/plain.so", "libamdhip64.so", root / own]
-            for opened in itertools.chain(itertools.permutations(steps, 3), itertools.permutations(steps, 5)):
+            steps = [root / "T/libtorch_hip.so", root / "E/ext.so", root / "E/plain.so", "libmodel64.so", root / own]
+            for opened in itertools.permutations(steps, 2 if preload else 3):
                 self.compare((family, tag, library_path, preload, opened), root / "main", opened=opened,
                              variables=variables)
             for name in ("both", "both-other-way-round"):
@@ -191,8 +193,8 @@ class Loader(unittest.TestCase):
     def test_subfolders_for_the_processor(self):
         shop = self.shop
         target = shop.library(soname=TARGET)
-        kinds = ["glibc-hwcaps/x86-64-v2", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v4", "glibc-hwcaps/x86-64-v9",
-                 "tls", "x86_64", "tls/x86_64", "."]
+        kinds = ["glibc-hwcaps/x86-64-v2", "glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v9",
+                 "tls", "x86_64", "."]
         for places, rule in itertools.product(subsets(kinds), ["rpath", "runpath", "variable"]):
             tag = {} if rule == "variable" else {rule: "$ORIGIN/D"}
             files = {f"D/{place}/{TARGET}": ("copy", target) for place in places}
@@ -221,7 +223,7 @@ class Loader(unittest.TestCase):
             self.compare((name, rule, good_follows, opened), root / "main",
                          opened=[root / "request.so"] if opened else [],
                          variables={} if tag else {"LD_LIBRARY_PATH": f"{root}/D:{root}/G"})
-            self.compare((name, "by path"), root / "main", opened=[root / "D" / TARGET])
+            self.compare((name, "by path"), root / "main", opened=["libm.so.6", root / "D" / TARGET])
 
     def test_preloaded_libraries(self):
         shop = self.shop
@@ -245,6 +247,8 @@ class Loader(unittest.TestCase):
             self.compare(soname, driver, opened=[soname])
         libraries = sorted(glob.glob(f"/usr/lib/{platform.machine()}-linux-gnu/lib*.so.*"))[::37]
         for path in libraries:
+            if "san.so" in path:  # sanitizers refuse to be opened late
+                continue
             self.compare(path, driver, opened=[path])
         for program in sorted(glob.glob("/usr/bin/*"))[::23]:
             with open(program, "rb") as file:
