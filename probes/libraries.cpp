@@ -9,7 +9,6 @@
 #include "probes/loader/load_story.hpp"
 #include "probes/loader/predictions.hpp"
 #include "probes/look.hpp"
-#include "probes/rocm_version.hpp"
 
 namespace sage {
 namespace {
@@ -25,6 +24,13 @@ struct Search {
   std::vector<FoundLibrary> behind_variable;
 };
 
+/// The distributions' packages tell the version of HIP alone.
+SourcedVersion version_of_copy(const Host& host, RuntimeLibrary library, const LibraryPlace& place) {
+  const bool hip = library == RuntimeLibrary::amdhip64 || library == RuntimeLibrary::hiprtc;
+  if (hip && place.origin.is(LibraryOrigin::distribution)) return version_by_hip(host, "/usr");
+  return version_of_place(host, place);
+}
+
 LibraryCopy describe(const Host& host, LoaderFiles& files, const Search& search, const FoundLibrary& found,
                      const Result<std::vector<LoaderCacheEntry>>& cache) {
   LibraryCopy copy;
@@ -32,7 +38,7 @@ LibraryCopy describe(const Host& host, LoaderFiles& files, const Search& search,
   copy.library = search.library;
   copy.other_paths = found.other_paths;
   copy.origin = found.place.origin;
-  SourcedVersion version = version_of(host, found.place);
+  SourcedVersion version = version_of_copy(host, search.library, found.place);
   copy.rocm_version = std::move(version.version);
   copy.version_source = std::move(version.source);
   copy.in_loader_cache = cache.ok() ? Fact<bool>(contains_file(search.behind_cache, found.identity))

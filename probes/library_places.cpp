@@ -198,6 +198,16 @@ std::vector<FoundLibrary> find_libraries(const Host& host, const std::vector<Lib
   return found;
 }
 
+SourcedVersion version_of_place(const Host& host, const LibraryPlace& place) {
+  if (place.tree.empty()) {
+    const auto unknown = Fact<std::string>::unknown("it belongs to no ROCm tree or wheel");
+    return {unknown, unknown};
+  }
+  if (place.origin.is(LibraryOrigin::torch_wheel)) return version_of_torch(host, place.tree);
+  if (place.origin.is(LibraryOrigin::rocm_sdk_wheel)) return version_of_sdk(host, place.tree);
+  return version_of_tree(host, place.tree);
+}
+
 bool contains_file(const std::vector<FoundLibrary>& libraries, const FileIdentity& file) {
   return std::any_of(libraries.begin(), libraries.end(),
                      [&](const FoundLibrary& library) { return library.identity.same_as(file); });

@@ -10,6 +10,7 @@
 #include "probes/facts/rocm.hpp"
 #include "probes/host/host.hpp"
 #include "probes/probe.hpp"
+#include "probes/rocm_version.hpp"
 
 namespace sage {
 
@@ -62,6 +63,9 @@ struct FoundLibrary {
 /// cache. A file with several names is found once, under the first.
 [[nodiscard]] std::vector<FoundLibrary> find_libraries(const Host& host, const std::vector<LibraryPlace>& places,
                                                        const std::vector<std::string>& cached, std::string_view stem);
+
+/// The ROCm version of the tree or wheel that a place belongs to.
+[[nodiscard]] SourcedVersion version_of_place(const Host& host, const LibraryPlace& place);
 
 [[nodiscard]] bool contains_file(const std::vector<FoundLibrary>& libraries, const FileIdentity& file);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "probes/base/text.hpp"
 #include "probes/library_places.hpp"
 #include "probes/rocm_version.hpp"
 #include "probes/wsl.hpp"
@@ -38,7 +37,7 @@ HsaCopy describe_hsa(const Host& host, const FoundLibrary& library, const Platfo
   HsaCopy copy;
   copy.path = library.path;
   copy.origin = library.place.origin;
-  SourcedVersion version = version_of(host, library.place);
+  SourcedVersion version = version_of_place(host, library.place);
   copy.rocm_version = std::move(version.version);
   copy.version_source = std::move(version.source);
 
@@ -74,7 +73,7 @@ Fact<std::vector<RocmRoot>> describe_roots(const Host& host, const Result<std::v
   if (!roots) return Fact<std::vector<RocmRoot>>::unknown(roots.error());
   std::vector<RocmRoot> described;
   for (const LibraryPlace& root : *roots) {
-    described.push_back({root.folder, version_of_rocm_tree(host, root.folder).version});
+    described.push_back({root.folder, version_of_tree(host, root.folder).version});
   }
   return described;
 }

@@ -1,9 +1,9 @@
 #include "probes/rocm_version.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "probes/base/text.hpp"
+#include "probes/base/version.hpp"
 #include "probes/torch_version.hpp"
 
 namespace sage {
@@ -21,9 +21,41 @@ std::string leading_version(std::string_view text) {
   return version;
 }
 
-/// The ROCm that a torch wheel was made with. `rocm` is exact, the local part of the version is next; `hip` agrees with
-/// ROCm in its first two numbers for every ROCm that wheels with their own runtime were made of, and its third is a
-/// build number (facts/wheels.md 2.6).
+/// The number after `key` and an equals sign or a blank, of "HIP_VERSION_MAJOR=5" or "#define HIP_VERSION_MAJOR 5".
+std::string number_of(std::string_view text, std::string_view key) {
+  for (std::string_view line : lines(text)) {
+    line = trim(line);
+    constexpr std::string_view define = "#define ";
+    if (line.starts_with(define)) line = trim(line.substr(define.size()));
+    if (!line.starts_with(key)) continue;
+    const std::string_view rest = line.substr(key.size());
+    if (rest.empty() || (rest.front() != '=' && rest.front() != ' ')) continue;
+    const std::string_view number = trim(rest.substr(1));
+    if (parse_number(number)) return std::string(number);
+  }
+  return "";
+}
+
+}  // namespace
+
+SourcedVersion version_of_tree(const Host& host, const std::string& tree) {
+  Error why;
+  for (const char* name : {"/.info/version", "/.info/version-dev"}) {
+    const std::string file = tree + name;
+    const auto text = host.read_file(file);
+    if (!text) {
+      if (why.text.empty()) why = text.error();
+      continue;
+    }
+    const std::string version = leading_version(trim(*text));
+    if (!version.empty()) return {version, file};
+    why = Error{0, file + ": not a version"};
+  }
+  return unknown_version(why);
+}
+
+// `rocm` is exact, the local part of the version is next; `hip` agrees with ROCm in its first two numbers for every ROCm
+// that wheels with their own runtime were made of, and its third is a build number (facts/wheels.md 2.6).
 SourcedVersion version_of_torch(const Host& host, const std::string& package) {
   const std::string file = package + "/version.py";
   const auto text = host.read_file(file);
@@ -44,9 +76,8 @@ SourcedVersion version_of_torch(const Host& host, const std::string& package) {
   return unknown_version({0, file + ": names no ROCm version"});
 }
 
-/// The version of an SDK wheel: the tree inside says it, else the name of the wheel's dist-info folder.
 SourcedVersion version_of_sdk(const Host& host, const std::string& package) {
-  SourcedVersion by_tree = version_of_rocm_tree(host, package);
+  SourcedVersion by_tree = version_of_tree(host, package);
   if (by_tree.version.known()) return by_tree;
   const std::string site = package.substr(0, package.rfind('/'));
   const auto names = host.list_folder(site);
@@ -60,29 +91,27 @@ SourcedVersion version_of_sdk(const Host& host, const std::string& package) {
   return by_tree;
 }
 
-}  // namespace
-
-SourcedVersion version_of_rocm_tree(const Host& host, const std::string& tree) {
+SourcedVersion version_by_hip(const Host& host, const std::string& tree) {
   Error why;
-  for (const char* name : {"/.info/version", "/.info/version-dev"}) {
+  for (const char* name : {"/share/hip/version", "/lib/.hipInfo", "/include/hip/hip_version.h"}) {
     const std::string file = tree + name;
     const auto text = host.read_file(file);
     if (!text) {
       if (why.text.empty()) why = text.error();
       continue;
     }
-    const std::string version = leading_version(trim(*text));
-    if (!version.empty()) return {version, file};
-    why = Error{0, file + ": not a version"};
+    const std::string major = number_of(*text, "HIP_VERSION_MAJOR");
+    const std::string minor = number_of(*text, "HIP_VERSION_MINOR");
+    if (major.empty() || minor.empty()) {
+      why = Error{0, file + ": names no HIP version"};
+      continue;
+    }
+    const std::string hip = major + "." + minor;
+    // Later the two count differently: ROCm 7.12 is still HIP 7.2, and ROCm 10.0 is HIP 7.15 (facts/wheels.md 2.6).
+    if (version_below(hip, "7.3")) return {hip, file};
+    why = Error{0, file + ": HIP " + hip + " does not tell the ROCm release"};
   }
   return unknown_version(why);
-}
-
-SourcedVersion version_of(const Host& host, const LibraryPlace& place) {
-  if (place.tree.empty()) return unknown_version({0, "it belongs to no ROCm tree or wheel"});
-  if (place.origin.is(LibraryOrigin::torch_wheel)) return version_of_torch(host, place.tree);
-  if (place.origin.is(LibraryOrigin::rocm_sdk_wheel)) return version_of_sdk(host, place.tree);
-  return version_of_rocm_tree(host, place.tree);
 }
 
 }  // namespace sage

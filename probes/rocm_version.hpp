@@ -4,7 +4,6 @@
 
 #include "probes/base/fact.hpp"
 #include "probes/host/host.hpp"
-#include "probes/library_places.hpp"
 
 namespace sage {
 
@@ -14,10 +13,17 @@ struct SourcedVersion {
   Fact<std::string> source;
 };
 
-/// "7.2.0" of the .info/version of an installed ROCm tree.
-[[nodiscard]] SourcedVersion version_of_rocm_tree(const Host& host, const std::string& tree);
+/// "7.2.0" by .info/version of an installed ROCm tree.
+[[nodiscard]] SourcedVersion version_of_tree(const Host& host, const std::string& tree);
 
-/// The ROCm version of the tree or wheel that a place belongs to.
-[[nodiscard]] SourcedVersion version_of(const Host& host, const LibraryPlace& place);
+/// The ROCm that a torch wheel was made with, by <package>/version.py.
+[[nodiscard]] SourcedVersion version_of_torch(const Host& host, const std::string& package);
+
+/// The version of an SDK wheel: the tree inside says it, else the name of the wheel's dist-info folder.
+[[nodiscard]] SourcedVersion version_of_sdk(const Host& host, const std::string& package);
+
+/// The first two numbers of the ROCm release by the HIP version below `tree`, which the distributions' packages have in
+/// place of .info/version. Unknown where HIP and ROCm count differently.
+[[nodiscard]] SourcedVersion version_by_hip(const Host& host, const std::string& tree);
 
 }  // namespace sage

@@ -11,17 +11,27 @@
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "probes/base/nearest.hpp"
+#include "probes/proof_child/verbs.hpp"
 
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "libs", "capture", "list", "explain"};
+const std::vector<std::string_view> command_names = {"check", "libs", "capture", "inspect", "list", "explain"};
 
 // stdout is the product; everything said besides goes to stderr.
 void prepare_log() {
   spdlog::set_default_logger(spdlog::stderr_color_mt("sage-doctor"));
   spdlog::set_pattern("sage-doctor: %^%l%$: %v");
   spdlog::set_level(spdlog::level::warn);
+}
+
+// What goes into compilers' command lines has the shape of a target: gfx1201, gfx90a:xnack-, gfx12-generic, sm_90.
+std::string is_target(const std::string& text) {
+  const bool named = text.starts_with("gfx") || text.starts_with("sm_");
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-+:";
+  const bool shaped = named && text.find_first_of("0123456789") != std::string::npos &&
+                      text.find_first_not_of(allowed) == std::string::npos;
+  return shaped ? "" : "'" + text + "' is no target such as gfx1201";
 }
 
 void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_capture) {
@@ -32,7 +42,12 @@ void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_c
   command.add_option("--config", machine.config_file, "Configuration file (default: sage-doctor/sage-doctor.toml in "
                                                       "the user's configuration folder)")
       ->type_name("FILE");
-  command.add_flag("--deep", machine.deep, "May also run programs, touch /mnt/c and take seconds");
+  command.add_option("--target", machine.target, "Take this gfx target for every GPU, and for the proofs of --deep")
+      ->type_name("GFX")->check(is_target);
+  command.add_option("--python", machine.python, "Interpreter or environment to look at, before those that are found")
+      ->type_name("PATH");
+  command.add_flag("--deep", machine.deep, "Prove it: run compilers, load ROCm's runtimes, import torch; also looks at "
+                                           "/mnt/c. Takes seconds to minutes");
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
@@ -48,6 +63,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
 int run_command_line(int argc, const char* const* argv) {
   prepare_standard_streams();
   prepare_log();
+  if (argc > 1 && argv[1] == proof_verb) return run_proof({argv + 2, argv + argc});
 
   CLI::App app("Finds out why PyTorch does not see an AMD GPU, and says what to do about it.", "sage-doctor");
   app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);
@@ -82,7 +98,6 @@ int run_command_line(int argc, const char* const* argv) {
       ->type_name("FILE");
   libs_command->add_option("--then", libs.then, "Open this afterwards, a path or a plain name (repeatable)")
       ->type_name("NAME")->allow_extra_args(false);
-  libs_command->add_option("--python", libs.python, "Interpreter or environment to look at")->type_name("PATH");
   libs_command->add_flag("--json", libs.json, "As JSON, redacted");
   libs_command->add_flag("!--no-redact", libs.redact, "Keep user, host and serial numbers in the JSON");
 
@@ -92,6 +107,14 @@ int run_command_line(int argc, const char* const* argv) {
   capture_command->add_option("DIR", capture.folder, "Folder to write; it must not exist yet or be empty")->required();
   add_machine_options(*capture_command, capture.machine, false);
   capture_command->add_flag("!--no-redact", capture.redact, "Keep user, host and serial numbers");
+
+  InspectCommandOptions inspect;
+  CLI::App* inspect_command = app.add_subcommand(
+      "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
+  inspect_command->add_option("FILE", inspect.file, "The file to look into; it is only read")->required();
+  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json)");
+  inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
+  inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
 
   bool list_json = false;
   CLI::App* list_command = app.add_subcommand("list", "List all checks");
@@ -117,6 +140,7 @@ int run_command_line(int argc, const char* const* argv) {
   if (check_command->parsed()) return run_check(check);
   if (libs_command->parsed()) return run_libs(libs);
   if (capture_command->parsed()) return run_capture(capture);
+  if (inspect_command->parsed()) return run_inspect(inspect);
   if (list_command->parsed()) return run_list(list_json);
   return run_explain(explain_id);
 }

@@ -14,6 +14,8 @@ enum class ColourChoice { automatic, always, never };
 struct MachineOptions {
   std::string capture;      ///< folder to read instead of this machine; empty: this machine
   std::string config_file;  ///< empty: the user's, when there is one
+  std::string target;       ///< gfx target instead of that of the GPUs found; empty: theirs
+  std::string python;       ///< interpreter or environment to look at; empty: those found
   bool deep = false;
 };
 
@@ -40,9 +42,15 @@ struct LibsOptions {
   std::string file;                ///< empty: the runtime libraries of the machine
   std::string program;             ///< that opens the file; empty: any plain one
   std::vector<std::string> then;   ///< opened after it, in order
-  std::string python;              ///< interpreter or environment; empty: the one in use
   bool json = false;
   bool redact = true;
+};
+
+struct InspectCommandOptions {
+  std::string file;
+  bool json = false;
+  bool exports = false;
+  bool kernels = false;
 };
 
 // Each command writes its product to stdout and returns the exit status of the program.
@@ -50,6 +58,7 @@ struct LibsOptions {
 [[nodiscard]] int run_capture(const CaptureOptions& options);
 [[nodiscard]] int run_libs(const LibsOptions& options);
 [[nodiscard]] int run_list(bool json);
+[[nodiscard]] int run_inspect(const InspectCommandOptions& options);
 [[nodiscard]] int run_explain(const std::string& id);
 
 /// Parses the command line and runs the command. The whole program.
