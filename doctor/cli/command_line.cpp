@@ -11,6 +11,7 @@
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "probes/base/nearest.hpp"
+#include "probes/proof_child/verbs.hpp"
 
 namespace sage {
 namespace {
@@ -24,6 +25,15 @@ void prepare_log() {
   spdlog::set_level(spdlog::level::warn);
 }
 
+// What goes into compilers' command lines has the shape of a target: gfx1201, gfx90a:xnack-, gfx12-generic, sm_90.
+std::string is_target(const std::string& text) {
+  const bool named = text.starts_with("gfx") || text.starts_with("sm_");
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-+:";
+  const bool shaped = named && text.find_first_of("0123456789") != std::string::npos &&
+                      text.find_first_not_of(allowed) == std::string::npos;
+  return shaped ? "" : "'" + text + "' is no target such as gfx1201";
+}
+
 void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_capture) {
   if (with_capture) {
     command.add_option("--capture", machine.capture, "Look at a captured machine instead of this one")
@@ -32,7 +42,12 @@ void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_c
   command.add_option("--config", machine.config_file, "Configuration file (default: sage-doctor/sage-doctor.toml in "
                                                       "the user's configuration folder)")
       ->type_name("FILE");
-  command.add_flag("--deep", machine.deep, "May also run programs, touch /mnt/c and take seconds");
+  command.add_option("--target", machine.target, "Take this gfx target for every GPU, and for the proofs of --deep")
+      ->type_name("GFX")->check(is_target);
+  command.add_option("--python", machine.python, "Interpreter or environment to look at, before those that are found")
+      ->type_name("PATH");
+  command.add_flag("--deep", machine.deep, "Prove it: run compilers, load ROCm's runtimes, import torch; also looks at "
+                                           "/mnt/c. Takes seconds to minutes");
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
@@ -48,6 +63,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
 int run_command_line(int argc, const char* const* argv) {
   prepare_standard_streams();
   prepare_log();
+  if (argc > 1 && argv[1] == proof_verb) return run_proof({argv + 2, argv + argc});
 
   CLI::App app("Finds out why PyTorch does not see an AMD GPU, and says what to do about it.", "sage-doctor");
   app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);

@@ -14,6 +14,8 @@ enum class ColourChoice { automatic, always, never };
 struct MachineOptions {
   std::string capture;      ///< folder to read instead of this machine; empty: this machine
   std::string config_file;  ///< empty: the user's, when there is one
+  std::string target;       ///< gfx target instead of that of the GPUs found; empty: theirs
+  std::string python;       ///< interpreter or environment to look at; empty: those found
   bool deep = false;
 };
 
