@@ -174,7 +174,25 @@ void read_path(Section section, CapturedPath& entry, bool has_file) {
   check_path_entry(section, entry);
 }
 
-void read_elf(Section section, std::optional<Result<ElfFacts>>& out) {
+/// A table of library = versions, where ElfFacts has a list in the order of the libraries' names.
+void read_version_needs(Section& section, std::vector<ElfVersionNeed>& out) {
+  std::map<std::string, std::vector<std::string>> needs;
+  for (ElfVersionNeed& need : out) needs.emplace(std::move(need.library), std::move(need.versions));
+  section.read("version_needs", needs);
+  out.clear();
+  for (auto& [library, versions] : needs) out.push_back({library, std::move(versions)});
+}
+
+void read_device_code(Section section, std::optional<ElfDeviceCode>& out) {
+  if (!out) out.emplace();
+  section.read("in_file", out->in_file);
+  section.read("compressed", out->compressed);
+  section.read("complete", out->complete);
+  section.read("targets", out->targets);
+  section.close();
+}
+
+void read_elf(Section section, const std::string& place, Problems& problems, std::optional<Result<ElfFacts>>& out) {
   read_error_or(section, out, [&](ElfFacts& facts) {
     section.read("bits", facts.bits);
     section.read("machine", facts.machine);
@@ -185,6 +203,11 @@ void read_elf(Section section, std::optional<Result<ElfFacts>>& out) {
     section.read("build_id", facts.build_id);
     section.read("symbols", facts.symbols);
     section.read("strings", facts.strings);
+    read_version_needs(section, facts.version_needs);
+    section.read("version_definitions", facts.version_definitions);
+    if (const auto* table = section.find_table("device_code")) {
+      read_device_code(Section(*table, place + "device_code.", problems), facts.device_code);
+    }
   });
   section.close();
 }
@@ -422,7 +445,7 @@ void apply_tables(const Layer& layer, Problems& problems, Capture& capture) {
   for_each_path_table(top.find_table("elf"), "elf", problems, [&](const std::string& path, Section inner) {
     std::optional<Result<ElfFacts>> facts;
     if (const auto inherited = capture.elf.find(path); inherited != capture.elf.end()) facts = inherited->second;
-    read_elf(std::move(inner), facts);
+    read_elf(std::move(inner), "elf.\"" + path + "\".", problems, facts);
     capture.elf.insert_or_assign(path, *std::move(facts));
   });
   if (const auto* table = top.find_table("kernel_log")) read_kernel_log(section(table, "kernel_log."), capture);

@@ -63,6 +63,13 @@ class TextChanger {
     change(facts.runpath);
     change(facts.symbols);
     change(facts.strings);
+    change(facts.version_needs);
+    change(facts.version_definitions);
+  }
+
+  void change(ElfVersionNeed& need) const {
+    change(need.library);
+    change(need.versions);
   }
 
   void change(ProgramOutput& output) const {

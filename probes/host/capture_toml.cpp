@@ -66,6 +66,17 @@ void set(toml::table& table, const char* key, const std::map<std::string, bool>&
   table.insert(key, std::move(inner));
 }
 
+void set(toml::table& table, const char* key, const std::vector<ElfVersionNeed>& needs) {
+  if (needs.empty()) return;
+  toml::table inner;
+  for (const ElfVersionNeed& need : needs) {
+    toml::array versions;
+    for (const std::string& version : need.versions) versions.push_back(utf8(version));
+    inner.insert(utf8(need.library), std::move(versions));
+  }
+  table.insert(key, std::move(inner));
+}
+
 template <class T>
 void set(toml::table& table, const char* key, const std::optional<T>& value) {
   if (!value) return;
@@ -161,6 +172,15 @@ toml::table loader_cache_table(const std::vector<LoaderCacheEntry>& entries) {
   return table;
 }
 
+toml::table device_code_table(const ElfDeviceCode& code) {
+  toml::table table;
+  if (!code.in_file) table.insert("in_file", false);
+  if (code.compressed) table.insert("compressed", true);
+  if (!code.complete) table.insert("complete", false);
+  set(table, "targets", code.targets);
+  return table;
+}
+
 toml::table elf_table(const Result<ElfFacts>& facts) {
   if (!facts.ok()) return error_table(facts.error());
   toml::table table;
@@ -173,6 +193,9 @@ toml::table elf_table(const Result<ElfFacts>& facts) {
   set(table, "build_id", facts->build_id);
   set(table, "symbols", facts->symbols);
   set(table, "strings", facts->strings);
+  set(table, "version_needs", facts->version_needs);
+  set(table, "version_definitions", facts->version_definitions);
+  if (facts->device_code) table.insert("device_code", device_code_table(*facts->device_code));
   return table;
 }
 

@@ -145,6 +145,11 @@ class CapturedHost : public Host {
     ElfFacts facts = *found->second;
     facts.symbols = answers(query.symbols, facts.symbols);
     facts.strings = answers(query.strings, facts.strings);
+    if (!query.versions) {
+      facts.version_needs.clear();
+      facts.version_definitions.clear();
+    }
+    if (!query.device_code) facts.device_code.reset();
     return facts;
   }
 

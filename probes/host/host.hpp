@@ -108,7 +108,7 @@ struct ElfFacts {
   std::string build_id;                      ///< hex
   std::map<std::string, bool> symbols;       ///< answer to each asked symbol
   std::map<std::string, bool> strings;       ///< answer to each asked string
-  std::vector<ElfVersionNeed> version_needs;     ///< only when versions were asked
+  std::vector<ElfVersionNeed> version_needs;     ///< only when versions were asked; sorted by library
   std::vector<std::string> version_definitions;  ///< only when versions were asked
   std::optional<ElfDeviceCode> device_code;      ///< only when asked and there is such a section
 };

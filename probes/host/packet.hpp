@@ -176,7 +176,18 @@ void fields(Packet& packet, Errno& e) {
 
 template <class Packet>
 void fields(Packet& packet, ElfFacts& e) {
-  packet(e.bits, e.machine, e.soname, e.needed, e.rpath, e.runpath, e.build_id, e.symbols, e.strings);
+  packet(e.bits, e.machine, e.soname, e.needed, e.rpath, e.runpath, e.build_id, e.symbols, e.strings, e.version_needs,
+         e.version_definitions, e.device_code);
+}
+
+template <class Packet>
+void fields(Packet& packet, ElfVersionNeed& n) {
+  packet(n.library, n.versions);
+}
+
+template <class Packet>
+void fields(Packet& packet, ElfDeviceCode& d) {
+  packet(d.in_file, d.compressed, d.complete, d.targets);
 }
 
 template <class Packet>

@@ -211,6 +211,11 @@ Result<ElfFacts> RecordingHost::elf(const std::string& path, const ElfQuery& que
   if (to_note.ok() && earlier != capture_.elf.end() && earlier->second.ok()) {
     to_note->symbols.insert(earlier->second->symbols.begin(), earlier->second->symbols.end());
     to_note->strings.insert(earlier->second->strings.begin(), earlier->second->strings.end());
+    if (!query.versions) {
+      to_note->version_needs = earlier->second->version_needs;
+      to_note->version_definitions = earlier->second->version_definitions;
+    }
+    if (!query.device_code) to_note->device_code = earlier->second->device_code;
   }
   capture_.elf.insert_or_assign(place, std::move(to_note));
   return answer;

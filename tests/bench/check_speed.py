@@ -13,19 +13,20 @@ import sys
 import time
 
 
-def wall_seconds(command):
+def wall_seconds(command, environment=None):
     """Wall seconds of one run."""
     start = time.perf_counter()
-    subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False)
     return time.perf_counter() - start
 
 
-def peak_mib(command):
+def peak_mib(command, environment=None):
     """Peak resident MiB of one run by GNU time; None without it. Asked of wait4() here, the answer would be at least
     this interpreter's own size, which a forked child has before it executes the command."""
     if not shutil.which("time"):
         return None
-    finished = subprocess.run([shutil.which("time"), "-f", "peak %M", *command], stdin=subprocess.DEVNULL,
+    finished = subprocess.run([shutil.which("time"), "-f", "peak %M", *command], env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     return int(finished.stderr.rsplit("peak ", 1)[1]) / 1024
 

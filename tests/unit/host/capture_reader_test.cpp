@@ -53,6 +53,10 @@ TEST_CASE("every key of the format reads as what it says") {
   CHECK(elf.runpath == std::vector<std::string>{"$ORIGIN/../lib"});
   CHECK(elf.symbols.at("hsa_init"));
   CHECK_FALSE(elf.symbols.at("hsaKmtOpenKFD"));
+  CHECK(elf.version_needs ==
+        std::vector<ElfVersionNeed>{{"libc.so.6", {"GLIBC_2.14", "GLIBC_2.28"}}, {"libdrm.so.2", {"DRM_1"}}});
+  CHECK(elf.version_definitions == std::vector<std::string>{"ROCR_1"});
+  CHECK(elf.device_code == ElfDeviceCode{false, true, false, {"gfx1100", "gfx90a:xnack-"}});
   CHECK(capture.dxg_adapters->value().at(0).device_id == 0x7550u);
   CHECK_FALSE(capture.dxg_adapters->value().at(1).device_id.has_value());
   CHECK(capture.drm_devices->value().at(0).vram_bytes == 17095983104u);
@@ -87,6 +91,13 @@ read_error = "EACCES"
 [elf."/lib/l.so"]
 soname = "l.so"
 needed = ["a"]
+version_definitions = ["V_1"]
+[elf."/lib/l.so".version_needs]
+"liba.so" = ["A_1"]
+"libc.so" = ["C_1"]
+[elf."/lib/l.so".device_code]
+compressed = true
+targets = ["gfx906"]
 [elf."/lib/l.so".symbols]
 one = true
 [dxg]
@@ -101,6 +112,10 @@ delete = ["/dev/x"]
 text = "from c"
 [elf."/lib/l.so"]
 needed = ["c"]
+[elf."/lib/l.so".version_needs]
+"libc.so" = ["C_2"]
+[elf."/lib/l.so".device_code]
+targets = ["gfx1201"]
 [elf."/lib/l.so".symbols]
 two = true
 [[dxg.adapter]]
@@ -119,6 +134,9 @@ vendor_id = 1
   CHECK(elf.soname == "l.so");
   CHECK(elf.needed == std::vector<std::string>{"c"});
   CHECK(elf.symbols == std::map<std::string, bool>{{"one", true}, {"two", true}});
+  CHECK(elf.version_needs == std::vector<ElfVersionNeed>{{"liba.so", {"A_1"}}, {"libc.so", {"C_2"}}});
+  CHECK(elf.version_definitions == std::vector<std::string>{"V_1"});
+  CHECK(elf.device_code == ElfDeviceCode{true, true, true, {"gfx1201"}});
   CHECK(read->dxg_adapters->value().size() == 1);
 }
 

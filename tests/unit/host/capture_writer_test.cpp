@@ -70,6 +70,9 @@ std::string text_of(const Result<T>& answer) {
     std::string text = answer->machine + answer->soname + join(answer->needed, "|") + join(answer->runpath, "|");
     for (const auto& [name, there] : answer->symbols) text += name + (there ? "+" : "-");
     for (const auto& [name, there] : answer->strings) text += name + (there ? "+" : "-");
+    for (const ElfVersionNeed& need : answer->version_needs) text += need.library + join(need.versions, "|");
+    text += join(answer->version_definitions, "|");
+    if (answer->device_code) text += join(answer->device_code->targets, "|");
     return text;
   }
   if constexpr (std::is_same_v<T, ProgramOutput>) {
@@ -95,7 +98,7 @@ std::vector<std::string> interview(const Host& host, const std::vector<std::stri
     say("access", errno_name(host.access_device(path)));
     say("open", errno_name(host.open_device(path)));
     say("size", text_of(host.filesystem_size(path)));
-    say("elf", text_of(host.elf(path, {{"hsa_init", "nothing"}, {"librocdxg.so"}})));
+    say("elf", text_of(host.elf(path, {{"hsa_init", "nothing"}, {"librocdxg.so"}, true, true})));
   }
   answers.push_back(text_of(host.kernel_log()));
   answers.push_back(text_of(host.mounts()));
@@ -174,6 +177,9 @@ TEST_CASE("a second answer adds to the first") {
   ElfFacts facts;
   facts.symbols = {{"a", true}};
   facts.strings = {{"s", true}};
+  facts.version_needs = {{"libc.so.6", {"GLIBC_2.34"}}};
+  facts.version_definitions = {"V_1"};
+  facts.device_code = ElfDeviceCode{false, true, false, {"gfx1201"}};
   capture.elf.insert_or_assign("/lib/l.so", facts);
   capture.drm_devices =
       std::vector<DrmDeviceReply>{{"/dev/dri/renderD128", "a", "A", 1}, {"/dev/dri/renderD129", "b", "B", 2}};
@@ -182,7 +188,8 @@ TEST_CASE("a second answer adds to the first") {
   CHECK(recorder.read_file("/sys/long", 10).error().number == EFBIG);
   CHECK(recorder.read_file("/sys/long", 1000).ok());
   CHECK(recorder.read_file("/sys/long", 10).error().number == EFBIG);
-  CHECK(recorder.elf("/lib/l.so", {{"a"}, {}}).ok());
+  CHECK(recorder.elf("/lib/l.so", {{"a"}, {}, true, false}).ok());
+  CHECK(recorder.elf("/lib/l.so", {{}, {}, false, true}).ok());
   CHECK(recorder.elf("/lib/l.so", {{"b"}, {"s"}}).ok());
   CHECK(recorder.drm_devices({"/dev/dri/renderD128"}).ok());
   CHECK(recorder.drm_devices({"/dev/dri/renderD129"}).ok());
@@ -192,6 +199,12 @@ TEST_CASE("a second answer adds to the first") {
   const auto elf = replay->elf("/lib/l.so", {{"a", "b"}, {"s"}});
   CHECK(elf->symbols == std::map<std::string, bool>{{"a", true}, {"b", false}});
   CHECK(elf->strings == std::map<std::string, bool>{{"s", true}});
+  CHECK(elf->version_needs.empty());
+  CHECK_FALSE(elf->device_code.has_value());
+  const auto more = replay->elf("/lib/l.so", {{}, {}, true, true});
+  CHECK(more->version_needs == facts.version_needs);
+  CHECK(more->version_definitions == facts.version_definitions);
+  CHECK(more->device_code == facts.device_code);
   CHECK(replay->drm_devices({"/dev/dri/renderD128", "/dev/dri/renderD129"})->size() == 2);
 }
 

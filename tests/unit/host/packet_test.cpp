@@ -15,6 +15,9 @@ ElfFacts example() {
   facts.build_id = "00ff";
   facts.symbols = {{"f", true}, {"g", false}};
   facts.strings = {{"librocdxg.so", true}};
+  facts.version_needs = {{"libc.so.6", {"GLIBC_2.34"}}};
+  facts.version_definitions = {"V_1"};
+  facts.device_code = ElfDeviceCode{false, true, false, {"gfx1201"}};
   return facts;
 }
 
@@ -32,6 +35,9 @@ TEST_CASE("a packet holds every field of an answer") {
   CHECK(back.build_id == "00ff");
   CHECK(back.symbols == example().symbols);
   CHECK(back.strings == example().strings);
+  CHECK(back.version_needs == example().version_needs);
+  CHECK(back.version_definitions == example().version_definitions);
+  CHECK(back.device_code == example().device_code);
 
   DxgAdapterReply adapter;
   adapter.vendor_id = 0x1002;
