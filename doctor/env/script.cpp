@@ -51,7 +51,7 @@ ScriptTemplate template_of(const Language& language) {
 
 Error cannot_write(const EnvSetting& setting, Shell shell, const std::string& value, const std::string& reason) {
   return Error{0, "cannot write " + setting.variable + " for " + std::string(enum_name(shell)) + ": \"" +
-                      printable(value) + "\" has " + reason};
+                      one_line(value) + "\" has " + reason};
 }
 
 /// The words of one setting that every section may use.
@@ -59,9 +59,9 @@ using Words = std::map<std::string, std::string>;
 
 Words words_of(const EnvSetting& setting) {
   return {{"VARIABLE", setting.variable},
-          {"WHY", printable(setting.why)},
-          {"KEPT", printable(setting.kept.value_or(""))},
-          {"PLAIN", printable(join(setting.values, ":"))}};
+          {"WHY", one_line(setting.why)},
+          {"KEPT", one_line(setting.kept.value_or(""))},
+          {"PLAIN", one_line(join(setting.values, ":"))}};
 }
 
 /// One section for each element, put in front one after the other: the foremost comes last.
@@ -123,7 +123,7 @@ Result<std::string> undo_of(const EnvPlan& plan, const Language& language, const
 }
 
 std::string heading(const EnvPlan& plan) {
-  const std::string root = printable(plan.root);
+  const std::string root = one_line(plan.root);
   switch (plan.tier) {
     case Tier::compiler_root: return "Tier: compiler root" + (root.empty() ? "" : " " + root);
     case Tier::bare_clang: return "Tier: bare clang, no ROCm around it";
@@ -136,10 +136,10 @@ std::string header_of(const EnvPlan& plan, Shell shell, const ScriptOrigin& orig
   std::vector<std::string> lines = {
       "Environment for ROCm, made by sage-doctor " + origin.tool_version + " on " + origin.time + " for " +
           std::string(enum_name(shell)) + ".",
-      heading(plan) + (plan.description.empty() ? "." : " (" + printable(plan.description) + ")."),
+      heading(plan) + (plan.description.empty() ? "." : " (" + one_line(plan.description) + ")."),
       plan.force ? "Values of your own are replaced (--force)." : "Values of your own are kept."};
-  for (const std::string& note : plan.notes) lines.push_back(printable(note));
-  for (const std::string& finding : plan.mended) lines.push_back("Mends " + printable(finding) + ".");
+  for (const std::string& note : plan.notes) lines.push_back(one_line(note));
+  for (const std::string& finding : plan.mended) lines.push_back("Mends " + one_line(finding) + ".");
   lines.push_back("Made from: " + plan.mark);
   lines.emplace_back("Is it still right?  sage-doctor env --check FILE");
   std::string text;
@@ -189,7 +189,7 @@ std::string harmless(std::string_view text) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
+std::string one_line(std::string_view text) {
   std::string result;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);

@@ -24,6 +24,6 @@ struct ScriptOrigin {
 [[nodiscard]] std::string failing_script(Shell shell, std::string_view reason);
 
 /// A text on one line of printable characters: control characters as \xHH.
-[[nodiscard]] std::string printable(std::string_view text);
+[[nodiscard]] std::string one_line(std::string_view text);
 
 }  // namespace sage
