@@ -32,7 +32,7 @@ int run_check(const CheckOptions& options) {
   report.tool_version = SAGE_VERSION;
   report.time = utc_time(session.host->now());
   report.source = session.source;
-  report.facts = collect_facts(*session.host, session.tables, session.probe_options);
+  report.facts = collect(session, *session.host, options.verbose);
   report.findings = run_checks(all_checks(), *selected, {report.facts, session.tables});
   for (const IgnoreRule& rule : suppress(report.findings, session.config.ignore, report.time.substr(0, 10))) {
     spdlog::warn("the rule that ignores {} ended on {}", rule.id, *rule.until);

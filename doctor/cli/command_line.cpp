@@ -13,11 +13,12 @@
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "probes/base/nearest.hpp"
+#include "probes/proof_child/verbs.hpp"
 
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "env", "run", "capture", "list", "explain"};
+const std::vector<std::string_view> command_names = {"check", "env", "run", "capture", "inspect", "list", "explain"};
 
 /// env(1)'s status for an error of its own, so that a caller can tell it from the command's.
 constexpr int run_usage_status = 125;
@@ -29,6 +30,15 @@ void prepare_log() {
   spdlog::set_level(spdlog::level::warn);
 }
 
+// What goes into compilers' command lines has the shape of a target: gfx1201, gfx90a:xnack-, gfx12-generic, sm_90.
+std::string is_target(const std::string& text) {
+  const bool named = text.starts_with("gfx") || text.starts_with("sm_");
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-+:";
+  const bool shaped = named && text.find_first_of("0123456789") != std::string::npos &&
+                      text.find_first_not_of(allowed) == std::string::npos;
+  return shaped ? "" : "'" + text + "' is no target such as gfx1201";
+}
+
 void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_capture) {
   if (with_capture) {
     command.add_option("--capture", machine.capture, "Look at a captured machine instead of this one")
@@ -37,7 +47,15 @@ void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_c
   command.add_option("--config", machine.config_file, "Configuration file (default: sage-doctor/sage-doctor.toml in "
                                                       "the user's configuration folder)")
       ->type_name("FILE");
-  command.add_flag("--deep", machine.deep, "May also run programs, touch /mnt/c and take seconds");
+  command.add_option("--target", machine.target, "Take this gfx target for every GPU, and for the proofs of --deep")
+      ->type_name("GFX")->check(is_target);
+  command.add_option("--python", machine.python, "Interpreter or environment to look at, before those that are found")
+      ->type_name("PATH");
+}
+
+void add_deep_option(CLI::App& command, MachineOptions& machine) {
+  command.add_flag("--deep", machine.deep, "Prove it: run compilers, load ROCm's runtimes, import torch; also looks at "
+                                           "/mnt/c. Takes seconds to minutes");
 }
 
 /// What `env` and `run` both take.
@@ -46,8 +64,6 @@ void add_env_options(CLI::App& command, EnvOptions& options) {
   command.add_option("--toolchain", options.toolchain, "Compiler to set up: a path, hipcc, amdclang++ or clang++")
       ->type_name("COMPILER");
   command.add_option("--root", options.root, "Only compilers of this ROCm folder")->type_name("DIR");
-  command.add_option("--python", options.python, "Python or environment to set up for (default: the one in use)")
-      ->type_name("PATH");
   command.add_flag("--force", options.force, "Replace values of your own instead of keeping them");
   command.add_option("--override-gfx", options.override_gfx, "Also set HSA_OVERRIDE_GFX_VERSION. Rarely right")
       ->type_name("X.Y.Z");
@@ -78,6 +94,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
 int run_command_line(int argc, const char* const* argv) {
   prepare_standard_streams();
   prepare_log();
+  if (argc > 1 && argv[1] == proof_verb) return run_proof({argv + 2, argv + argc});
 
   CLI::App app("Finds out why PyTorch does not see an AMD GPU, and says what to do about it.", "sage-doctor");
   app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);
@@ -88,6 +105,7 @@ int run_command_line(int argc, const char* const* argv) {
   CheckOptions check;
   CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
   add_machine_options(*check_command, check.machine, true);
+  add_deep_option(*check_command, check.machine);
   check_command->add_flag("--json", check.json, "Report as JSON (docs/json-schema.json), redacted");
   check_command->add_flag("!--no-redact", check.redact, "Keep user, host and serial numbers in the JSON");
   check_command->add_option("--only", check.only, "Only checks whose id or topic matches this glob (repeatable)")
@@ -108,6 +126,7 @@ int run_command_line(int argc, const char* const* argv) {
       app.add_subcommand("capture", "Record what the probes read into a folder that check --capture can replay");
   capture_command->add_option("DIR", capture.folder, "Folder to write; it must not exist yet or be empty")->required();
   add_machine_options(*capture_command, capture.machine, false);
+  add_deep_option(*capture_command, capture.machine);
   capture_command->add_flag("!--no-redact", capture.redact, "Keep user, host and serial numbers");
 
   EnvOptions env;
@@ -125,6 +144,13 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* run_command = app.add_subcommand(
       "run", "Run a command in that environment: sage-doctor run [OPTIONS] -- COMMAND...");
   add_env_options(*run_command, run);
+  InspectCommandOptions inspect;
+  CLI::App* inspect_command = app.add_subcommand(
+      "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
+  inspect_command->add_option("FILE", inspect.file, "The file to look into; it is only read")->required();
+  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json)");
+  inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
+  inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
 
   bool list_json = false;
   CLI::App* list_command = app.add_subcommand("list", "List all checks");
@@ -153,6 +179,7 @@ int run_command_line(int argc, const char* const* argv) {
   if (capture_command->parsed()) return run_capture(capture);
   if (env_command->parsed()) return env.check.empty() ? run_env(env) : run_env_check(env);
   if (run_command->parsed()) return run_in_environment(run, std::move(command));
+  if (inspect_command->parsed()) return run_inspect(inspect);
   if (list_command->parsed()) return run_list(list_json);
   return run_explain(explain_id);
 }

@@ -69,14 +69,12 @@ int print_script(const EnvOptions& options, const std::string& script) {
 }  // namespace
 
 Result<TriedPlan> make_plan(const EnvOptions& options, const Session& session) {
-  ProbeOptions probe = session.probe_options;
-  probe.python = options.python;
   EnvRequest request;
   request.wish = {options.toolchain, options.root};
   request.override_gfx = options.override_gfx;
   request.force = options.force;
-  request.python_named = !options.python.empty();
-  return plan_and_try(*session.host, session.tables, probe, request);
+  request.python_named = !options.machine.python.empty();
+  return plan_and_try(*session.host, session.tables, session.probe_options, request);
 }
 
 int run_env(const EnvOptions& options) {
@@ -113,7 +111,7 @@ int run_env_check(const EnvOptions& options) {
     return exit_usage;
   }
   ProbeOptions probe = session->probe_options;
-  probe.python = options.python.empty() ? named_python(*mark) : options.python;
+  if (probe.python.empty()) probe.python = named_python(*mark);
   const EnvironmentHost seen(*session->host, deactivated(session->host->environment()));
   const Result<MarkComparison> result = compare_mark(*mark, collect_facts(seen, session->tables, probe));
   if (!result) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "doctor/checks/registry.hpp"
+#include "doctor/cli/progress.hpp"
 #include "probes/host/capture_reader.hpp"
 #include "probes/host/captured_host.hpp"
 #include "probes/host/live_host.hpp"
@@ -76,8 +77,18 @@ Result<Session> open_session(const MachineOptions& options) {
     session.source = std::filesystem::path(options.capture + "/.").lexically_normal().parent_path().filename();
     session.host = make_captured_host(std::move(capture).value());
   }
-  session.probe_options = {options.deep, session.config.search_paths, session.config.target, {}};
+  session.probe_options.deep = options.deep;
+  session.probe_options.search_folders = session.config.search_paths;
+  session.probe_options.target = options.target.empty() ? session.config.target : options.target;
+  session.probe_options.python = options.python;
   return session;
+}
+
+Facts collect(const Session& session, const Host& host, bool verbose) {
+  Progress progress(verbose);
+  ProbeOptions options = session.probe_options;
+  options.progress = [&](const std::string& what) { progress.tell(what); };
+  return collect_facts(host, session.tables, options);
 }
 
 Redaction make_redaction(const Host& host) {

@@ -27,6 +27,9 @@ struct Session {
 /// folder when it is there. The Error is a sentence for stderr.
 [[nodiscard]] Result<Session> open_session(const MachineOptions& options);
 
+/// The facts of `host`, which is the session's or stands before it. What takes seconds is told on stderr meanwhile.
+[[nodiscard]] Facts collect(const Session& session, const Host& host, bool verbose);
+
 /// Replaces the personal names of the machine that `host` shows.
 [[nodiscard]] Redaction make_redaction(const Host& host);
 

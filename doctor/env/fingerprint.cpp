@@ -105,32 +105,38 @@ bool below(std::string_view path, const std::string& folder) {
   return path == folder || path.starts_with(folder + "/");
 }
 
-/// The version of the root that the mark names, "there" when it has none; empty: it is gone.
-Fact<std::string> root_version(const Facts& facts, const Recorded& mark) {
+/// The root that the mark names as the facts have it: its version, or why that is unknown; nullopt: it is not there. The
+/// Error: nobody can say.
+Result<std::optional<Fact<std::string>>> root_of(const Facts& facts, const Recorded& mark) {
   const std::string root = recorded(mark, "root");
-  if (root.empty()) return std::string();
-  const auto version_or_there = [](const Fact<std::string>& version) {
-    return Fact<std::string>(version.value_or("").empty() ? "there" : *version);
-  };
-  if (facts.rocm.roots.known()) {
-    for (const RocmRoot& candidate : *facts.rocm.roots) {
-      if (candidate.path == root) return version_or_there(candidate.version);
-    }
+  for (const RocmRoot& candidate : facts.rocm.roots.value_or({})) {
+    if (candidate.path == root) return std::optional(candidate.version);
   }
-  if (facts.toolchains.compilers.known()) {
-    for (const Toolchain& candidate : *facts.toolchains.compilers) {
-      if (candidate.root.is(root)) return version_or_there(candidate.rocm_version);
-    }
+  for (const Toolchain& candidate : facts.toolchains.compilers.value_or({})) {
+    if (candidate.root.is(root)) return std::optional(candidate.rocm_version);
   }
-  if (!facts.rocm.roots.known()) return Fact<std::string>::unknown(facts.rocm.roots.why_unknown());
-  if (!facts.toolchains.compilers.known()) return Fact<std::string>::unknown(facts.toolchains.compilers.why_unknown());
   // Trees of wheels and others are told by the libraries in them.
-  if (facts.libraries.copies.known()) {
-    for (const LibraryCopy& copy : *facts.libraries.copies) {
-      if (below(copy.path, root)) return version_or_there(copy.rocm_version);
-    }
+  for (const LibraryCopy& copy : facts.libraries.copies.value_or({})) {
+    if (below(copy.path, root)) return std::optional(copy.rocm_version);
   }
-  return std::string();
+  if (!facts.rocm.roots.known()) return facts.rocm.roots.why_unknown();
+  if (!facts.toolchains.compilers.known()) return facts.toolchains.compilers.why_unknown();
+  return std::optional<Fact<std::string>>();
+}
+
+Fact<std::string> root_there(const Facts& facts, const Recorded& mark) {
+  if (recorded(mark, "root").empty()) return std::string();
+  const auto root = root_of(facts, mark);
+  if (!root) return Fact<std::string>::unknown(root.error());
+  return std::string(root->has_value() ? "there" : "");
+}
+
+/// Empty for a root that is not there: root_there() says so.
+Fact<std::string> root_version(const Facts& facts, const Recorded& mark) {
+  if (recorded(mark, "root").empty()) return std::string();
+  const auto root = root_of(facts, mark);
+  if (!root) return Fact<std::string>::unknown(root.error());
+  return root->has_value() ? **root : Fact<std::string>::unknown("it is gone");
 }
 
 Fact<std::string> gpus(const Facts& facts, const Recorded&) {
@@ -152,7 +158,8 @@ struct Part {
 };
 
 constexpr auto parts = std::to_array<Part>({
-    {"root_version", "ROCm root", "rocm.roots", root_version},
+    {"root_there", "ROCm root", "rocm.roots", root_there},
+    {"root_version", "ROCm version", "rocm.roots.version", root_version},
     {"python", "Python environment", "python.environments", python},
     {"python_version", "Python", "python.environments.version", python_version},
     {"torch", "PyTorch", "python.environments.torch", torch},
@@ -212,9 +219,8 @@ Result<MarkComparison> compare_mark(std::string_view mark, const Facts& facts) {
     if (!now.known()) {
       result.unknown.push_back(std::string(part.fact) + ": " + now.why_unknown().text);
     } else if (*now != entry->second) {
-      const bool root = part.key == "root_version";
-      const std::string place = root ? recorded(then, "root") + ", " : "";
-      result.drifts.push_back({std::string(part.label), place + entry->second, *now});
+      const bool root = part.key == "root_there";
+      result.drifts.push_back({std::string(part.label), root ? recorded(then, "root") : entry->second, *now});
     }
   }
   return result;

@@ -37,6 +37,12 @@ void add_override(const CheckInput& input, const std::string& version, EnvPlan& 
   plan.settings.push_back(set_to("HSA_OVERRIDE_GFX_VERSION", version, std::move(warning)));
 }
 
+/// What a script of ours has set in this environment is nobody's own value.
+bool set_by_us(const Facts& facts, const std::string& variable, const std::string& value) {
+  const Variable* note = facts.environment.find("SAGE_DOCTOR_ENV_SET_" + variable);
+  return note != nullptr && note->value.is(value);
+}
+
 /// The user's own values win, unless he wants it otherwise. An empty value is nobody's wish.
 void keep_own_values(const Facts& facts, EnvPlan& plan) {
   if (plan.force) return;
@@ -44,6 +50,7 @@ void keep_own_values(const Facts& facts, EnvPlan& plan) {
     if (setting.kind != SettingKind::set) continue;
     const auto own = facts.environment.get(setting.variable);
     if (!own.known() || !own->has_value() || (*own)->empty() || **own == setting.values.front()) continue;
+    if (set_by_us(facts, setting.variable, **own)) continue;
     setting.kept = **own;
   }
 }
@@ -77,15 +84,20 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
   } else if (toolchain != nullptr) {
     plan.tier = Tier::bare_clang;
     plan.notes.emplace_back("It compiles kernels without HIP headers; there is no ROCm for ROCM_PATH to name.");
-  } else {
+  } else if (facts.toolchains.compilers.known()) {
     plan.notes.emplace_back("No compiler for AMD GPUs was found: programs run, nothing can be built.");
+  } else {
+    plan.notes.push_back("Compilers are unknown: " + facts.toolchains.compilers.why_unknown().text + ".");
   }
   if (toolchain != nullptr) plan.description = describe(*toolchain);
   append(plan.settings, runtime_settings(facts));
   if (!request.override_gfx.empty()) add_override(input, request.override_gfx, plan);
   if (plan.settings.empty()) plan.notes.emplace_back("Nothing has to be set: everything is found without it.");
   keep_own_values(facts, plan);
-  plan.mark = make_mark(facts, plan.root, request.python_named);
+  // Without a toolchain the runtime's root is what the settings follow.
+  const std::vector<RocmRoot> roots = facts.rocm.roots.value_or({});
+  const std::string root = plan.root.empty() && !roots.empty() ? roots.front().path : plan.root;
+  plan.mark = make_mark(facts, root, request.python_named);
   return plan;
 }
 
