@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "probes/base/text.hpp"
-#include "tests/unit/checks/machines.hpp"
+#include "tests/support/sample_facts.hpp"
 
 namespace sage::test {
 namespace {
