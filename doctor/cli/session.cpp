@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -99,6 +100,15 @@ Facts collect(const Session& session, const Host& host, bool verbose) {
 Redaction make_redaction(const Host& host) {
   const ProcessIdentity process = host.process();
   return Redaction({process.user, process.host_name, process.home});
+}
+
+std::string utc_time(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
 }  // namespace sage

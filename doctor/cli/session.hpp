@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -35,5 +36,8 @@ struct Session {
 
 /// Replaces the personal names of the machine that `host` shows.
 [[nodiscard]] Redaction make_redaction(const Host& host);
+
+/// "2026-11-30T23:00:00Z" of seconds since 1970.
+[[nodiscard]] std::string utc_time(std::int64_t seconds);
 
 }  // namespace sage
