@@ -16,7 +16,7 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "capture", "inspect", "list", "explain"};
+const std::vector<std::string_view> command_names = {"check", "capture", "inspect", "toolchains", "list", "explain"};
 
 // stdout is the product; everything said besides goes to stderr.
 void prepare_log() {
@@ -104,6 +104,15 @@ int run_command_line(int argc, const char* const* argv) {
   inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
   inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
 
+  ToolchainsOptions toolchains;
+  CLI::App* toolchains_command =
+      app.add_subcommand("toolchains", "List compilers for GPUs, and what each can build for a gfx target");
+  toolchains_command->add_option("--target", toolchains.target, "gfx target; default: that of this machine's GPU")
+      ->type_name("GFX");
+  toolchains_command->add_flag("--json", toolchains.json, "As JSON, redacted");
+  toolchains_command->add_flag("!--no-redact", toolchains.redact, "Keep user, host and serial numbers in the JSON");
+  add_machine_options(*toolchains_command, toolchains.machine, true);
+
   bool list_json = false;
   CLI::App* list_command = app.add_subcommand("list", "List all checks");
   list_command->add_flag("--json", list_json, "As JSON");
@@ -128,6 +137,7 @@ int run_command_line(int argc, const char* const* argv) {
   if (check_command->parsed()) return run_check(check);
   if (capture_command->parsed()) return run_capture(capture);
   if (inspect_command->parsed()) return run_inspect(inspect);
+  if (toolchains_command->parsed()) return run_toolchains(toolchains);
   if (list_command->parsed()) return run_list(list_json);
   return run_explain(explain_id);
 }
