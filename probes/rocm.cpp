@@ -13,16 +13,6 @@ namespace {
 constexpr const char* hsa_stem = "libhsa-runtime64.so";
 constexpr const char* rocdxg_stem = "librocdxg.so";
 
-SourcedVersion version_of(const Host& host, const LibraryPlace& place) {
-  if (place.tree.empty()) {
-    const auto unknown = Fact<std::string>::unknown("it belongs to no ROCm tree or wheel");
-    return {unknown, unknown};
-  }
-  if (place.origin.is(LibraryOrigin::torch_wheel)) return version_of_torch(host, place.tree);
-  if (place.origin.is(LibraryOrigin::rocm_sdk_wheel)) return version_of_sdk(host, place.tree);
-  return version_of_tree(host, place.tree);
-}
-
 /// DT_RUNPATH, or DT_RPATH where there is none, with the origin written out: the folder of the path as it is opened, a
 /// symbolic link in the last place not followed (facts/wheels.md 2.9).
 std::vector<std::string> expanded_runpath(const ElfFacts& elf, const std::string& path) {
@@ -47,7 +37,7 @@ HsaCopy describe_hsa(const Host& host, const FoundLibrary& library, const Platfo
   HsaCopy copy;
   copy.path = library.path;
   copy.origin = library.place.origin;
-  SourcedVersion version = version_of(host, library.place);
+  SourcedVersion version = version_of_place(host, library.place);
   copy.rocm_version = std::move(version.version);
   copy.version_source = std::move(version.source);
 
@@ -67,11 +57,6 @@ HsaCopy describe_hsa(const Host& host, const FoundLibrary& library, const Platfo
     copy.names_rocdxg = copy.names_d3dkmt = Fact<bool>::unknown("not WSL");
   }
   return copy;
-}
-
-bool contains_file(const std::vector<FoundLibrary>& libraries, const FileIdentity& file) {
-  return std::any_of(libraries.begin(), libraries.end(),
-                     [&](const FoundLibrary& library) { return library.identity.same_as(file); });
 }
 
 RocdxgCopy describe_rocdxg(const Host& host, const FoundLibrary& library) {
@@ -102,9 +87,9 @@ Fact<std::vector<T>> complete(std::vector<T> copies, const Result<std::vector<Li
 
 }  // namespace
 
-Rocm probe_rocm(const Host& host, const ProbeOptions& options, const Platform& platform) {
+Rocm probe_rocm(const Host& host, const ProbeOptions& options, const Platform& platform, const Python& python) {
   const auto roots = rocm_roots(host, options);
-  const auto places = library_places(host, roots.value_or({}));
+  const auto places = library_places(host, roots.value_or({}), python);
   const auto cache = host.loader_cache();
   const std::vector<LoaderCacheEntry> entries = cache.value_or({});
 

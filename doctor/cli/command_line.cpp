@@ -18,7 +18,8 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "env", "run", "capture", "inspect", "list", "explain"};
+const std::vector<std::string_view> command_names = {"check", "libs",    "env",  "run",
+                                                     "capture", "inspect", "list", "explain"};
 
 /// env(1)'s status for an error of its own, so that a caller can tell it from the command's.
 constexpr int run_usage_status = 125;
@@ -121,6 +122,18 @@ int run_command_line(int argc, const char* const* argv) {
   check_command->add_option("--color", check.colour, "auto, always or never")
       ->type_name("WHEN")->transform(CLI::CheckedTransformer(colours).description(""));
 
+  LibsOptions libs;
+  CLI::App* libs_command = app.add_subcommand(
+      "libs", "Show the copies of the ROCm runtime, or what loading a file brings into a process and why");
+  libs_command->add_option("FILE", libs.file, "A library or program; nothing of it is run");
+  add_machine_options(*libs_command, libs.machine, true);
+  libs_command->add_option("--program", libs.program, "The program that opens FILE, such as a Python interpreter")
+      ->type_name("FILE");
+  libs_command->add_option("--then", libs.then, "Open this afterwards, a path or a plain name (repeatable)")
+      ->type_name("NAME")->allow_extra_args(false);
+  libs_command->add_flag("--json", libs.json, "As JSON, redacted");
+  libs_command->add_flag("!--no-redact", libs.redact, "Keep user, host and serial numbers in the JSON");
+
   CaptureOptions capture;
   CLI::App* capture_command =
       app.add_subcommand("capture", "Record what the probes read into a folder that check --capture can replay");
@@ -176,6 +189,7 @@ int run_command_line(int argc, const char* const* argv) {
 
   if (check.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
+  if (libs_command->parsed()) return run_libs(libs);
   if (capture_command->parsed()) return run_capture(capture);
   if (env_command->parsed()) return env.check.empty() ? run_env(env) : run_env_check(env);
   if (run_command->parsed()) return run_in_environment(run, std::move(command));

@@ -37,6 +37,15 @@ struct CaptureOptions {
   bool redact = true;
 };
 
+struct LibsOptions {
+  MachineOptions machine;
+  std::string file;                ///< empty: the runtime libraries of the machine
+  std::string program;             ///< that opens the file; empty: any plain one
+  std::vector<std::string> then;   ///< opened after it, in order
+  bool json = false;
+  bool redact = true;
+};
+
 /// Of `env`, and of `run`, which takes no shell, output and check.
 struct EnvOptions {
   MachineOptions machine;
@@ -59,6 +68,7 @@ struct InspectCommandOptions {
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
 [[nodiscard]] int run_capture(const CaptureOptions& options);
+[[nodiscard]] int run_libs(const LibsOptions& options);
 [[nodiscard]] int run_list(bool json);
 [[nodiscard]] int run_inspect(const InspectCommandOptions& options);
 [[nodiscard]] int run_explain(const std::string& id);

@@ -51,22 +51,13 @@ Result<Config> read_config(const Host& here, const std::string& given) {
 
 }  // namespace
 
-Result<Session> open_session(const MachineOptions& options) {
+Result<Session> open_machine(const MachineOptions& options) {
   Session session;
   std::unique_ptr<Host> live = make_live_host();
 
   Result<Config> config = read_config(*live, options.config_file);
   if (!config) return config.error();
   session.config = std::move(config).value();
-
-  Result<GfxTables> tables = GfxTables::embedded();
-  if (!tables) return tables.error();
-  session.tables = std::move(tables).value();
-  if (const std::string& file = session.config.tables; !file.empty()) {
-    const Result<std::string> text = live->read_file(file);
-    if (!text) return Error{text.error().number, "cannot read the gfx tables: " + text.error().text};
-    if (auto problem = session.tables.overlay(*text, file)) return *problem;
-  }
 
   if (options.capture.empty()) {
     session.source = "live";
@@ -81,6 +72,21 @@ Result<Session> open_session(const MachineOptions& options) {
   session.probe_options.search_folders = session.config.search_paths;
   session.probe_options.target = options.target.empty() ? session.config.target : options.target;
   session.probe_options.python = options.python;
+  return session;
+}
+
+Result<Session> open_session(const MachineOptions& options) {
+  Result<Session> session = open_machine(options);
+  if (!session) return session;
+  Result<GfxTables> tables = GfxTables::embedded();
+  if (!tables) return tables.error();
+  session->tables = std::move(tables).value();
+  if (const std::string& file = session->config.tables; !file.empty()) {
+    // As the configuration, the file belongs to the user, not to the machine that is looked at.
+    const Result<std::string> text = make_live_host()->read_file(file);
+    if (!text) return Error{text.error().number, "cannot read the gfx tables: " + text.error().text};
+    if (auto problem = session->tables.overlay(*text, file)) return *problem;
+  }
   return session;
 }
 

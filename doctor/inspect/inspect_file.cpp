@@ -257,10 +257,10 @@ class Inspector {
     std::vector<std::byte> plain;
     std::string failure;
     if (bundle.compressed && first < found_.objects.size()) {
-      const auto packed = file_calls::read_at(file_, bundle.offset, std::min(bundle.size, options_.most_kernel_bytes));
+      const auto packed = file_calls::read_at(file_, bundle.offset, std::min(bundle.size, options_.most_bundle_bytes));
       if (!packed) failure = packed.error().text;
       if (packed) {
-        auto unpacked = code_object::decompress_bundle(as_bytes(*packed), options_.most_kernel_bytes);
+        auto unpacked = code_object::decompress_bundle(as_bytes(*packed), options_.most_bundle_bytes);
         if (!unpacked) failure = unpacked.error().message;
         if (unpacked) plain = std::move(unpacked).value();
       }
@@ -274,7 +274,7 @@ class Inspector {
         if (!part) object.not_read = part.error().message;
         if (part) read_object(*part, object);
       } else {
-        const auto bytes = file_calls::read_at(file_, object.offset, object.size);
+        const auto bytes = file_calls::read_at(file_, object.offset, std::min(object.size, options_.most_bundle_bytes));
         if (!bytes) object.not_read = bytes.error().text;
         if (bytes) read_object(as_bytes(*bytes), object);
       }
