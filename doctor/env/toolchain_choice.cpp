@@ -16,9 +16,10 @@ bool is_program(const Toolchain& toolchain) {
          toolchain.kind.is(CompilerKind::clang);
 }
 
-bool named(const Toolchain& toolchain, const std::string& wish) {
-  if (wish.empty() || toolchain.path == wish || toolchain.canonical.is(wish)) return true;
-  return toolchain.kind.known() && enum_name(*toolchain.kind) == wish;
+bool named(const Toolchain& toolchain, const ToolchainWish& wish) {
+  if (wish.toolchain.empty() || toolchain.path == wish.toolchain) return true;
+  if (!wish.canonical.empty() && toolchain.canonical.is(wish.canonical)) return true;
+  return toolchain.kind.known() && enum_name(*toolchain.kind) == wish.toolchain;
 }
 
 bool in_root(const Toolchain& toolchain, const std::string& root) {
@@ -34,7 +35,7 @@ auto completeness(const Toolchain& toolchain) {
 }
 
 bool wanted(const Toolchain& toolchain, const ToolchainWish& wish) {
-  return is_program(toolchain) && named(toolchain, wish.toolchain) && in_root(toolchain, wish.root);
+  return is_program(toolchain) && named(toolchain, wish) && in_root(toolchain, wish.root);
 }
 
 ToolchainChoice most_complete(const Facts& facts, const ToolchainWish& wish) {

@@ -10,7 +10,8 @@ namespace sage {
 /// What the user said about the compiler; empty: nothing.
 struct ToolchainWish {
   std::string toolchain;  ///< a path, or a kind: "hipcc", "amdclang++", "clang++"
-  std::string root;       ///< the folder that it belongs to
+  std::string canonical;  ///< where the path leads
+  std::string root;       ///< the folder that it belongs to, canonical
 };
 
 struct ToolchainChoice {
