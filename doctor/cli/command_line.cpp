@@ -168,8 +168,6 @@ int run_command_line(int argc, const char* const* argv) {
   ToolchainsOptions toolchains;
   CLI::App* toolchains_command =
       app.add_subcommand("toolchains", "List compilers for GPUs, and what each can build for a gfx target");
-  toolchains_command->add_option("--target", toolchains.target, "gfx target; default: that of this machine's GPU")
-      ->type_name("GFX");
   toolchains_command->add_flag("--json", toolchains.json, "As JSON, redacted");
   toolchains_command->add_flag("!--no-redact", toolchains.redact, "Keep user, host and serial numbers in the JSON");
   add_machine_options(*toolchains_command, toolchains.machine, true);

@@ -67,7 +67,6 @@ struct InspectCommandOptions {
 
 struct ToolchainsOptions {
   MachineOptions machine;
-  std::string target;  ///< empty: the configured one, else the GPU's
   bool json = false;
   bool redact = true;
 };

@@ -27,7 +27,7 @@ int run_toolchains(const ToolchainsOptions& options) {
     return exit_usage;
   }
   const Session& session = *opened;
-  const std::string target = options.target;
+  const std::string target = options.machine.target;
   if (const auto wrong = wrong_target(target, session.tables)) {
     spdlog::error("{}", *wrong);
     return exit_usage;
