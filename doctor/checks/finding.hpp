@@ -30,7 +30,7 @@ inline constexpr auto enum_names<Confidence> = std::to_array<EnumName<Confidence
 });
 
 /// The groups of a report, in the order in which they are printed.
-enum class Topic { platform, gpu, wsl, driver, device, environment, python, libraries };
+enum class Topic { platform, gpu, wsl, driver, device, environment, python };
 
 template <>
 inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
@@ -41,7 +41,6 @@ inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
     {Topic::device, "device"},
     {Topic::environment, "environment"},
     {Topic::python, "python"},
-    {Topic::libraries, "libraries"},
 });
 
 /// What a remedy needs besides typing it.
