@@ -18,6 +18,7 @@
 #include "probes/base/text.hpp"
 #include "probes/host/captured_host.hpp"
 #include "probes/kernel_log_filter.hpp"
+#include "probes/loader/load_story.hpp"
 #include "probes/modprobe.hpp"
 #include "probes/startup_files.hpp"
 
@@ -187,6 +188,16 @@ std::string keep_compiler_script(std::string_view contents, const Context&) {
   });
 }
 
+/// Of a process's memory map the runtime libraries alone: the rest tells what somebody runs.
+std::string keep_runtime_mappings(std::string_view contents, const Context&) {
+  std::string kept;
+  for (const std::string_view line : lines(contents)) {
+    const std::size_t slash = line.rfind('/');
+    if (slash != std::string_view::npos && runtime_library_of(line.substr(slash + 1))) kept += std::string(line) + "\n";
+  }
+  return kept;
+}
+
 struct Rule {
   const char* pattern;  ///< fnmatch(3), '*' matches slashes too
   Keep keep;            ///< nullptr: nothing
@@ -198,6 +209,7 @@ constexpr std::array rules = {
     Rule{"/proc/cpuinfo", keep_first_processor},
     Rule{"/proc/*/environ", nullptr},
     Rule{"/proc/*/cmdline", nullptr},
+    Rule{"/proc/*/maps", keep_runtime_mappings},
     Rule{"/proc/*", keep_whole},
     Rule{"/sys/*serial*", nullptr},
     Rule{"/sys/*uuid*", nullptr},
@@ -207,6 +219,7 @@ constexpr std::array rules = {
     Rule{"*/.wslconfig", keep_wsl_settings},
     Rule{"/etc/os-release", keep_whole},
     Rule{"/etc/ld.so.conf*", keep_whole},
+    Rule{"/etc/ld.so.preload", keep_whole},
     Rule{"/boot/config-*", keep_gpu_options},
     Rule{"/run/systemd/container", keep_whole},
     Rule{"/var/lib/dpkg/status", keep_gpu_packages},
@@ -376,10 +389,13 @@ void filter_mounts(Capture& capture) {
   });
 }
 
+/// What the loader's cache says of libraries that nobody looked at is of no use.
 void filter_loader_cache(Capture& capture) {
   if (!capture.loader_cache || !capture.loader_cache->ok()) return;
-  std::erase_if(**capture.loader_cache, [](const LoaderCacheEntry& entry) {
-    return !has_any(entry.soname, {"hsa", "hip", "roc", "amd", "drm", "dxcore", "d3d12", "libstdc++", "libc.so",
+  const std::unique_ptr<Host> host = make_captured_host(capture);
+  std::erase_if(**capture.loader_cache, [&](const LoaderCacheEntry& entry) {
+    return !host->status(entry.path).ok() &&
+           !has_any(entry.soname, {"hsa", "hip", "roc", "amd", "drm", "dxcore", "d3d12", "libstdc++", "libc.so",
                                    "libelf", "libnuma", "cuda", "torch"});
   });
 }
