@@ -24,7 +24,7 @@ Facts collect_facts(const Host& host, const GfxTables& tables, const ProbeOption
   facts.driver = probe_driver(host, facts.platform);
   facts.rocm = probe_rocm(host, options, facts.platform);
   facts.environment = probe_environment(host, options);
-  facts.python = probe_python(host);
+  facts.python = probe_python(host, options);
   facts.libraries = probe_libraries(host, options, facts.python);
   facts.toolchains = probe_toolchains(host, options, facts.python);
   facts.deep = options.deep;
