@@ -10,6 +10,6 @@ namespace sage {
 /// the order of options.python, VIRTUAL_ENV, CONDA_PREFIX, `.venv` of the working folder, python3 and python of PATH, and
 /// conda's list. From files alone; no interpreter is run and no line of a .pth file executed (facts/wheels.md 2.13).
 /// Libraries are looked into for the first environment only.
-[[nodiscard]] Python probe_python(const Host& host, const ProbeOptions& options);
+[[nodiscard]] Python probe_python(const Host& host, const ProbeOptions& options = {});
 
 }  // namespace sage

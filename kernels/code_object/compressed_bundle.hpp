@@ -33,4 +33,8 @@ constexpr std::uint64_t default_decompression_cap = std::uint64_t{1} << 30U;
 [[nodiscard]] Result<std::vector<std::byte>> decompress_bundle(ByteSpan bundle,
                                                                std::uint64_t cap = default_decompression_cap);
 
+// What the first bytes of a compressed bundle give, at most `wanted` bytes: enough for the table of a bundle that is not
+// read as a whole. Fewer, even none, when `start` holds too little of the stream.
+[[nodiscard]] Result<std::vector<std::byte>> decompress_start(ByteSpan start, std::size_t wanted);
+
 }  // namespace sage::code_object

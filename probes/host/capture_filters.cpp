@@ -195,6 +195,13 @@ std::string keep_python_version(std::string_view contents, const Context&) {
   return other_lines_emptied(contents, [](std::string_view line) { return trim(line).starts_with("python"); });
 }
 
+/// Of a script that starts a compiler: what says that it is one, and which compiler it starts.
+std::string keep_compiler_script(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) {
+    return line.starts_with("#!") || has_any(line, {"rocm_sdk_core", "/clang++-"});
+  });
+}
+
 struct Rule {
   const char* pattern;  ///< fnmatch(3), '*' matches slashes too
   Keep keep;            ///< nullptr: nothing
@@ -223,6 +230,13 @@ constexpr std::array rules = {
     Rule{"*/modules.builtin", keep_amdgpu_entries},
     Rule{"*.ko", keep_signature_mark},
     Rule{"*/.info/version*", keep_whole},
+    Rule{"*/share/hip/version", keep_whole},
+    Rule{"*/lib/.hipInfo", keep_whole},
+    Rule{"*/hip/hip_version.h", keep_whole},
+    Rule{"*/cuda*/version.json", keep_whole},
+    Rule{"*/bin/hipcc*", keep_compiler_script},
+    Rule{"*/bin/amdclang++", keep_compiler_script},
+    Rule{"*/bin/clang++*", keep_compiler_script},
     Rule{"*/dids.conf", keep_whole},
     Rule{"*/torch/version.py", keep_whole},
     Rule{"*.dist-info/METADATA", keep_package_headers},

@@ -4,7 +4,7 @@
 // are read, by pread(2): a mapped file that shrinks meanwhile would end the program with SIGBUS. libelf turns the
 // pieces into numbers of this machine whatever their class and byte order; where the pieces lie and how long they are
 // is checked here first, since libelf allocates what a header asks for. What the loader sees is found as the loader
-// finds it, through the program headers; only .dynsym's length and .rodata need the section headers.
+// finds it, through the program headers; only .dynsym's length, .rodata and .hip_fatbin need the section headers.
 
 #include <elf.h>
 #include <fcntl.h>
@@ -16,10 +16,13 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <string_view>
 #include <type_traits>
 
 #include "probes/base/text.hpp"
+#include "probes/host/bundle_walk.hpp"
+#include "probes/host/elf_versions.hpp"
 #include "probes/host/file_calls.hpp"
 
 namespace sage {
@@ -31,8 +34,11 @@ constexpr std::uint64_t most_names_bytes = 64 * mebibyte;
 constexpr std::uint64_t most_symbol_bytes = 64 * mebibyte;
 constexpr std::uint64_t most_note_bytes = 64 * 1024;
 constexpr std::uint64_t most_rodata_bytes = 64 * mebibyte;
+constexpr std::uint64_t most_version_bytes = mebibyte / 4;
+constexpr std::size_t most_device_sections = 64;  // a library has one, a relocatable object some
 constexpr std::size_t most_listed = 4096;  // DT_NEEDED entries
-constexpr std::size_t longest_name = 4096;
+constexpr std::size_t usual_name = 1024;
+constexpr std::size_t longest_name = 256 * 1024;  // Bazel writes runpaths of many kilobytes
 constexpr std::size_t search_block = mebibyte;
 
 using ElfHandle = std::unique_ptr<Elf, int (*)(Elf*)>;
@@ -73,15 +79,50 @@ class Reader {
     facts_.bits = gelf_getclass(elf_) == ELFCLASS32 ? 32 : 64;
     facts_.machine = machine_name(header.e_machine);
     if (auto error = read_segments()) return *error;
+    if (auto error = answer_versions(query)) return *error;
     if (auto error = answer_symbols(query)) return *error;
     if (auto error = answer_strings(query)) return *error;
+    if (auto error = answer_device_code(query)) return *error;
     return std::move(facts_);
+  }
+
+  Result<ElfExports> exports(std::size_t most) {
+    std::set<std::string> names;
+    ElfExports found;
+    const auto error = for_each_defined([&](const GElf_Sym& symbol, std::string_view rest) {
+      const auto binding = GELF_ST_BIND(symbol.st_info);
+      const auto visibility = GELF_ST_VISIBILITY(symbol.st_other);
+      const std::size_t end = rest.find('\0');
+      const bool visible = visibility == STV_DEFAULT || visibility == STV_PROTECTED;
+      if (binding == STB_LOCAL || !visible || end == 0 || end > longest_name) return;
+      if (names.size() == most) found.complete = false;
+      if (names.size() < most) names.emplace(rest.substr(0, end));
+    });
+    if (error) return *error;
+    found.names.assign(names.begin(), names.end());
+    return found;
+  }
+
+  Result<std::vector<ElfSectionPlace>> device_code() {
+    const auto names = section_names();
+    if (!names.ok()) return names.error();
+    std::vector<ElfSectionPlace> places;
+    Elf_Scn* section = nullptr;
+    while ((section = elf_nextscn(elf_, section)) != nullptr) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr || name_in(*names, header.sh_name) != ".hip_fatbin") continue;
+      if (places.size() == most_device_sections) return broken("more than 64 sections .hip_fatbin");
+      const bool in_file = header.sh_type != SHT_NOBITS;
+      if (in_file && !inside(header.sh_offset, header.sh_size)) return broken(".hip_fatbin lies outside the file");
+      places.push_back({header.sh_offset, header.sh_size, in_file});
+    }
+    return places;
   }
 
  private:
   using Failure = std::optional<Error>;
 
-  bool inside(std::uint64_t offset, std::uint64_t size) const {
+  [[nodiscard]] bool inside(std::uint64_t offset, std::uint64_t size) const {
     return offset <= file_size_ && size <= file_size_ - offset;
   }
 
@@ -127,13 +168,17 @@ class Reader {
 
     std::vector<GElf_Dyn> entries;
     std::uint64_t names_address = 0;
-    std::uint64_t names_size = 0;
     GElf_Dyn entry;
     for (int i = 0; gelf_getdyn(data, i, &entry) != nullptr && entry.d_tag != DT_NULL; ++i) {
       if (entry.d_tag == DT_STRTAB) names_address = entry.d_un.d_ptr;
-      if (entry.d_tag == DT_STRSZ) names_size = entry.d_un.d_val;
+      if (entry.d_tag == DT_STRSZ) names_size_ = entry.d_un.d_val;
+      if (entry.d_tag == DT_VERNEED) needs_.address = entry.d_un.d_ptr;
+      if (entry.d_tag == DT_VERNEEDNUM) needs_.count = entry.d_un.d_val;
+      if (entry.d_tag == DT_VERDEF) definitions_.address = entry.d_un.d_ptr;
+      if (entry.d_tag == DT_VERDEFNUM) definitions_.count = entry.d_un.d_val;
       entries.push_back(entry);
     }
+    names_offset_ = offset_of(names_address);
     const auto is_name = [](const GElf_Dyn& e) {
       return e.d_tag == DT_NEEDED || e.d_tag == DT_SONAME || e.d_tag == DT_RPATH || e.d_tag == DT_RUNPATH;
     };
@@ -142,12 +187,44 @@ class Reader {
     if (entries.empty()) return std::nullopt;
     if (entries.size() > most_listed) return broken("more than 4,096 needed libraries");
 
-    const auto names_offset = offset_of(names_address);
-    if (!names_offset || names_size > most_names_bytes) return broken("the names lie outside the file");
+    if (!names_offset_ || names_size_ > most_names_bytes) return broken("the names lie outside the file");
     for (const GElf_Dyn& named : entries) {
-      const auto name = name_at(*names_offset, names_size, named.d_un.d_val);
+      const auto name = name_at(*names_offset_, names_size_, named.d_un.d_val);
       if (!name) return broken("a name in the dynamic section lies outside the file");
       note_name(named.d_tag, *name);
+    }
+    return std::nullopt;
+  }
+
+  /// A chain of version records, as the dynamic section tells it.
+  struct Chain {
+    std::uint64_t address = 0;
+    std::uint64_t count = 0;
+  };
+
+  /// From the start of the chain on; the records say where it ends.
+  Result<std::string> bytes_of(const Chain& chain) const {
+    const auto offset = offset_of(chain.address);
+    if (!offset || !names_offset_) return broken("the symbol versions lie outside the file");
+    return file_calls::read_at(file_, *offset, std::min(most_version_bytes, file_size_ - *offset));
+  }
+
+  Failure answer_versions(const ElfQuery& query) {
+    if (!query.versions) return std::nullopt;
+    const auto name = [this](std::uint64_t start) { return name_at(*names_offset_, names_size_, start); };
+    if (needs_.count != 0) {
+      const auto bytes = bytes_of(needs_);
+      if (!bytes.ok()) return bytes.error();
+      auto needs = parse_version_needs(*bytes, needs_.count, name);
+      if (!needs.ok()) return needs.error();
+      facts_.version_needs = std::move(needs).value();
+    }
+    if (definitions_.count != 0) {
+      const auto bytes = bytes_of(definitions_);
+      if (!bytes.ok()) return bytes.error();
+      auto definitions = parse_version_definitions(*bytes, definitions_.count, name);
+      if (!definitions.ok()) return definitions.error();
+      facts_.version_definitions = std::move(definitions).value();
     }
     return std::nullopt;
   }
@@ -165,13 +242,15 @@ class Reader {
   }
 
   /// The name at `start` of a table of names; nullopt when it does not end within the table.
-  std::optional<std::string> name_at(std::uint64_t table, std::uint64_t size, std::uint64_t start) {
+  std::optional<std::string> name_at(std::uint64_t table, std::uint64_t size, std::uint64_t start) const {
     if (start >= size || !inside(table, size)) return std::nullopt;
-    const auto bytes = file_calls::read_at(file_, table + start, std::min<std::uint64_t>(size - start, longest_name));
-    if (!bytes.ok()) return std::nullopt;
-    const std::size_t end = bytes->find('\0');
-    if (end == std::string::npos) return std::nullopt;
-    return bytes->substr(0, end);
+    for (const std::size_t most : {usual_name, longest_name}) {
+      const auto bytes = file_calls::read_at(file_, table + start, std::min<std::uint64_t>(size - start, most));
+      if (!bytes.ok()) return std::nullopt;
+      const std::size_t end = bytes->find('\0');
+      if (end != std::string::npos) return bytes->substr(0, end);
+    }
+    return std::nullopt;
   }
 
   Failure read_notes(const GElf_Phdr& segment) {
@@ -203,9 +282,9 @@ class Reader {
     return std::nullopt;
   }
 
-  Failure answer_symbols(const ElfQuery& query) {
-    if (query.symbols.empty()) return std::nullopt;
-    for (const std::string& symbol : query.symbols) facts_.symbols[symbol] = false;
+  /// Calls `visit(symbol, rest)` for what .dynsym defines; `rest` begins with the symbol's name and its NUL.
+  template <class Visit>
+  Failure for_each_defined(const Visit& visit) {
     const auto table = find_section([](const GElf_Shdr& s) { return s.sh_type == SHT_DYNSYM; });
     if (!table) return broken("no .dynsym to look for symbols in");
     Elf_Scn* const names_section = elf_getscn(elf_, table->sh_link);
@@ -223,26 +302,69 @@ class Reader {
     GElf_Sym symbol;
     for (int i = 0; gelf_getsym(symbols, i, &symbol) != nullptr; ++i) {
       if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= names->size()) continue;
-      const std::string_view rest = std::string_view(*names).substr(symbol.st_name);
+      visit(symbol, std::string_view(*names).substr(symbol.st_name));
+    }
+    return std::nullopt;
+  }
+
+  Failure answer_symbols(const ElfQuery& query) {
+    if (query.symbols.empty()) return std::nullopt;
+    for (const std::string& symbol : query.symbols) facts_.symbols[symbol] = false;
+    return for_each_defined([this](const GElf_Sym&, std::string_view rest) {
       for (auto& [wanted, defined] : facts_.symbols) {
         if (!defined && rest.size() > wanted.size() && rest.starts_with(wanted) && rest[wanted.size()] == '\0') {
           defined = true;
         }
       }
+    });
+  }
+
+  Result<std::string> section_names() const {
+    std::size_t index = 0;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(elf_, &index) != 0 || gelf_getshdr(elf_getscn(elf_, index), &header) == nullptr ||
+        header.sh_size > most_names_bytes || !inside(header.sh_offset, header.sh_size)) {
+      return broken("its sections have no usable names");
     }
+    return file_calls::read_at(file_, header.sh_offset, header.sh_size);
+  }
+
+  /// Empty when it lies outside.
+  static std::string_view name_in(std::string_view names, std::uint64_t start) {
+    const std::string_view rest = names.substr(std::min<std::uint64_t>(start, names.size()));
+    const std::size_t end = rest.find('\0');
+    return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
+  }
+
+  Failure answer_device_code(const ElfQuery& query) {
+    Elf_Scn* const any = elf_nextscn(elf_, nullptr);
+    if (!query.device_code || any == nullptr) return std::nullopt;
+    const auto places = device_code();
+    if (!places.ok()) return places.error();
+    if (places->empty()) return std::nullopt;
+
+    ElfDeviceCode& code = facts_.device_code.emplace();
+    code.in_file = false;
+    std::set<std::string> targets;
+    for (const ElfSectionPlace& place : *places) {
+      if (!place.in_file) continue;
+      code.in_file = true;
+      const auto read = [this](std::uint64_t at, std::size_t count) { return file_calls::read_at(file_, at, count); };
+      const BundleWalk walk = walk_bundles(read, place.offset, place.size);
+      for (const FoundBundle& bundle : walk.bundles) code.compressed |= bundle.compressed;
+      if (!walk.incomplete.empty()) code.complete = false;
+      for (std::string& target : bundled_targets(walk)) targets.insert(std::move(target));
+    }
+    code.targets.assign(targets.begin(), targets.end());
     return std::nullopt;
   }
 
   Failure answer_strings(const ElfQuery& query) {
     if (query.strings.empty()) return std::nullopt;
-    std::size_t section_names = 0;
-    GElf_Shdr names_header;
-    if (elf_getshdrstrndx(elf_, &section_names) != 0 ||
-        gelf_getshdr(elf_getscn(elf_, section_names), &names_header) == nullptr) {
-      return broken("no section names to find .rodata by");
-    }
+    const auto names = section_names();
+    if (!names.ok()) return names.error();
     const auto rodata = find_section([&](const GElf_Shdr& s) {
-      return s.sh_type == SHT_PROGBITS && name_at(names_header.sh_offset, names_header.sh_size, s.sh_name) == ".rodata";
+      return s.sh_type == SHT_PROGBITS && name_in(*names, s.sh_name) == ".rodata";
     });
     if (rodata && !inside(rodata->sh_offset, rodata->sh_size)) return broken(".rodata lies outside the file");
     const std::uint64_t size = rodata ? std::min(rodata->sh_size, most_rodata_bytes) : 0;
@@ -276,11 +398,15 @@ class Reader {
   Elf* elf_;
   ElfFacts facts_;
   std::vector<GElf_Phdr> segments_;
+  std::optional<std::uint64_t> names_offset_;  ///< of .dynstr
+  std::uint64_t names_size_ = 0;
+  Chain needs_;
+  Chain definitions_;
 };
 
-}  // namespace
-
-Result<ElfFacts> read_elf(int file, const ElfQuery& query) {
+/// Calls `work` with a Reader of the file, once it is sure that libelf will not ask for absurd amounts of memory.
+template <class Work>
+std::invoke_result_t<Work, Reader&> with_reader(int file, const Work& work) {
   struct stat status = {};
   if (fstat(file, &status) != 0) return system_error(errno, "reading the size");
   const auto file_size = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
@@ -299,7 +425,22 @@ Result<ElfFacts> read_elf(int file, const ElfQuery& query) {
   if (elf_version(EV_CURRENT) == EV_NONE) return Error{0, "libelf is older than this program"};
   const ElfHandle elf(elf_begin(file, ELF_C_READ, nullptr), elf_end);
   if (!elf || elf_kind(elf.get()) != ELF_K_ELF) return broken("libelf does not recognise it");
-  return Reader(file, file_size, elf.get()).read(query);
+  Reader reader(file, file_size, elf.get());
+  return work(reader);
+}
+
+}  // namespace
+
+Result<ElfFacts> read_elf(int file, const ElfQuery& query) {
+  return with_reader(file, [&](Reader& reader) { return reader.read(query); });
+}
+
+Result<ElfExports> read_elf_exports(int file, std::size_t most) {
+  return with_reader(file, [&](Reader& reader) { return reader.exports(most); });
+}
+
+Result<std::vector<ElfSectionPlace>> find_device_code(int file) {
+  return with_reader(file, [](Reader& reader) { return reader.device_code(); });
 }
 
 }  // namespace sage
