@@ -236,7 +236,7 @@ TEST_CASE("a mark tells what has changed, and what can't be told") {
   CHECK(compare_mark(mark, facts)->drifts.empty());
 
   Facts other = facts;
-  other.gpus.amd->front().target = std::string("gfx1100");
+  other.gpus.amd.value().front().target = std::string("gfx1100");
   REQUIRE(compare_mark(mark, other)->drifts.size() == 1);
   CHECK(drift_in_words(compare_mark(mark, other)->drifts.front()) == "GPU was gfx1201 and is gfx1100");
 
