@@ -7,10 +7,13 @@
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "doctor/cli/session.hpp"
+#include "doctor/report/library_list.hpp"
 #include "doctor/report/load_tree.hpp"
 #include "probes/base/text.hpp"
+#include "probes/libraries.hpp"
 #include "probes/loader/load_story.hpp"
 #include "probes/look.hpp"
+#include "probes/python.hpp"
 
 namespace sage {
 namespace {
@@ -46,8 +49,7 @@ int show_file(const Session& session, const LibsOptions& options) {
   const LoadStory story = tell_loads(files, program, opened);
   if (files.trouble()) spdlog::warn("incomplete: {}", files.trouble()->text);
   if (options.json) {
-    const Redaction redaction = options.redact ? make_redaction(host) : Redaction();
-    return write_product(load_tree_json(story, redaction), 0);
+    return write_product(load_tree_json(story, options.redact ? make_redaction(host) : Redaction()), 0);
   }
   return write_product(load_tree_text(story, output_width()), 0);
 }
@@ -61,7 +63,12 @@ int run_libs(const LibsOptions& options) {
     return exit_usage;
   }
   if (!options.file.empty()) return show_file(*opened, options);
-  return 0;
+  const Host& host = *opened->host;
+  const Libraries libraries = probe_libraries(host, opened->probe_options, probe_python(host));
+  if (options.json) {
+    return write_product(library_list_json(libraries, options.redact ? make_redaction(host) : Redaction()), 0);
+  }
+  return write_product(library_list_text(libraries, output_width()), 0);
 }
 
 }  // namespace sage

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "doctor/report/json_texts.hpp"
 #include "doctor/report/load_tree.hpp"
 
 namespace sage {
@@ -52,15 +53,6 @@ Json object_json(const LoadedObject& object, const std::vector<LoadedObject>& ob
   };
 }
 
-template <class Visit>
-void visit_texts(Json& json, const Visit& visit) {
-  if (json.is_string()) {
-    visit(json.get_ref<std::string&>());
-  } else if (json.is_structured()) {
-    for (Json& inner : json) visit_texts(inner, visit);
-  }
-}
-
 }  // namespace
 
 std::string load_tree_json(const LoadStory& story, Redaction redaction) {
@@ -73,8 +65,7 @@ std::string load_tree_json(const LoadStory& story, Redaction redaction) {
   for (const LoadedObject& object : story.process) json["process"].push_back(object_json(object, story.process));
   json["second_copies"] = Json::array();
   for (const std::size_t i : second_copies(story.process)) json["second_copies"].push_back(story.process[i].path);
-  visit_texts(json, [&](const std::string& text) { redaction.learn(text); });
-  visit_texts(json, [&](std::string& text) { text = redaction.apply(text); });
+  redact_texts(json, redaction);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -17,14 +17,15 @@ constexpr std::size_t most_looked_at = 32;
 struct ExtensionPlace {
   std::string_view folder;
   std::string_view prefix;
+  bool imports_torch = true;
 };
 constexpr std::array extension_places = {
     ExtensionPlace{"", "flash_attn_2_cuda"},   ExtensionPlace{"sageattention", "_"},
     ExtensionPlace{"spas_sage_attn", "_"},     ExtensionPlace{"aiter/jit", "module_"},
     ExtensionPlace{"xformers", "_C"},          ExtensionPlace{"bitsandbytes", "libbitsandbytes_rocm"},
     ExtensionPlace{"vllm", "_"},               ExtensionPlace{"torchvision", "_C"},
-    ExtensionPlace{"torchaudio/lib", "_"},     ExtensionPlace{"cupy_backends/cuda/api", "runtime"},
-    ExtensionPlace{"jax_plugins/xla_rocm7", "xla_rocm"},
+    ExtensionPlace{"torchaudio/lib", "_"},     ExtensionPlace{"cupy_backends/cuda/api", "runtime", false},
+    ExtensionPlace{"jax_plugins/xla_rocm7", "xla_rocm", false},
 };
 
 bool needs_hip(const ElfFacts& elf) {
@@ -71,14 +72,14 @@ void add_preloads(LoaderFiles& files, const PythonEnvironment& environment, std:
 
 }  // namespace
 
-std::vector<std::string> hip_extensions(LoaderFiles& files, const PythonEnvironment& environment) {
-  std::vector<std::string> found;
+std::vector<HipExtension> hip_extensions(LoaderFiles& files, const PythonEnvironment& environment) {
+  std::vector<HipExtension> found;
   for (const PythonSite& site : environment.sites.value_or({})) {
     for (const ExtensionPlace& place : extension_places) {
       const std::string folder = place.folder.empty() ? site.path : site.path + "/" + std::string(place.folder);
       if (!files.is_folder(folder)) continue;
       for (std::string& module : modules_in(files, folder, place.prefix)) {
-        if (found.size() < most_extensions) found.push_back(std::move(module));
+        if (found.size() < most_extensions) found.push_back({std::move(module), place.imports_torch});
       }
     }
   }

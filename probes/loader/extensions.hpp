@@ -8,9 +8,14 @@
 
 namespace sage {
 
+struct HipExtension {
+  std::string path;
+  bool imports_torch = true;  ///< its package imports torch before it loads the module
+};
+
 /// Compiled modules of well-known packages in the environment that need libamdhip64 by DT_NEEDED. Looks into the
 /// folders of those packages only.
-[[nodiscard]] std::vector<std::string> hip_extensions(LoaderFiles& files, const PythonEnvironment& environment);
+[[nodiscard]] std::vector<HipExtension> hip_extensions(LoaderFiles& files, const PythonEnvironment& environment);
 
 /// The libraries that `import torch` opens, in that order, of those that exist: the preloads of AMD's wheels
 /// (facts/wheels.md 2.6), then what torch/__init__.py opens.

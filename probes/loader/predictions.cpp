@@ -119,8 +119,8 @@ class Predictor {
       predictions_.push_back(describe(with_torch, LoadScenario::torch, torch_subject, false));
       torch_opened_ = opened;
     }
-    const std::vector<std::string> extensions = hip_extensions(files_, *environment_);
-    for (const std::string& extension : extensions) extension_scenarios(start, with_torch, extension);
+    const std::vector<HipExtension> extensions = hip_extensions(files_, *environment_);
+    for (const HipExtension& extension : extensions) extension_scenarios(start, with_torch, extension);
     if (torch_subject.empty() || !with_torch.missing().empty()) return;
     if (extensions.empty()) example_scenarios(start, with_torch);
     triton_scenario(with_torch);
@@ -137,14 +137,15 @@ class Predictor {
     }
   }
 
-  void extension_scenarios(const Process& start, const Process& with_torch, const std::string& extension) {
+  void extension_scenarios(const Process& start, const Process& with_torch, const HipExtension& found) {
+    const std::string& extension = found.path;
     const bool has_torch = !torch_opened_.empty() && with_torch.missing().empty();
     if (has_torch) {
       Process process = with_torch;
       process.open(extension);
       predictions_.push_back(describe(process, LoadScenario::torch_then_extension, extension, false));
     }
-    if (needs_torch(extension)) return;  // imports torch itself
+    if (found.imports_torch) return;
     Process alone = start;
     const bool loads = alone.open(extension);
     predictions_.push_back(describe(alone, LoadScenario::extension, extension, false));
@@ -201,14 +202,6 @@ class Predictor {
     const auto& torch = environment_->torch;
     if (!torch.known() || torch->empty() || !torch->front().flavour.is(TorchFlavour::rocm)) return nullptr;
     return &torch->front();
-  }
-
-  [[nodiscard]] bool needs_torch(const std::string& extension) {
-    const LoaderFile* file = files_.file(extension);
-    return file != nullptr && file->elf != nullptr &&
-           std::any_of(file->elf->needed.begin(), file->elf->needed.end(), [](const std::string& name) {
-             return name.starts_with("libtorch") || name.starts_with("libc10");
-           });
   }
 
   [[nodiscard]] std::string soname_of(const FoundLibrary& copy) {
@@ -293,11 +286,21 @@ class Predictor {
         if (has.empty()) continue;  // a library without versions serves every one of them
         for (const std::string& version : need.versions) {
           if (std::find(has.begin(), has.end(), version) != has.end() || gaps.size() >= most_unmet) continue;
-          gaps.push_back({object.path, library.path, version});
+          gaps.push_back({object.path, library.path, version, served_by_system(need.library, version)});
         }
       }
     }
     return gaps;
+  }
+
+  [[nodiscard]] std::string served_by_system(const std::string& library, const std::string& version) const {
+    for (const std::string& path : files_.cached(library)) {
+      const LoaderFile* file = files_.file(path);
+      if (file == nullptr || file->elf == nullptr) continue;
+      const auto& has = file->elf->version_definitions;
+      return std::find(has.begin(), has.end(), version) == has.end() ? "" : path;
+    }
+    return "";
   }
 
   LoaderFiles& files_;
