@@ -7,7 +7,7 @@
 #include "doctor/checks/distribution.hpp"
 #include "doctor/checks/proof_common.hpp"
 #include "doctor/checks/wording.hpp"
-#include "probes/base/text.hpp"
+#include "doctor/toolchain/verdict.hpp"
 
 namespace sage {
 namespace {
@@ -41,15 +41,21 @@ const Toolchain* toolchain_at(const Facts& facts, const std::string& path) {
   return nullptr;
 }
 
-/// By its files it has all that HIP code for the target needs.
-bool files_promise(const Toolchain* toolchain, const std::string& target) {
-  if (toolchain == nullptr || !toolchain->device_targets.known() || !toolchain->hip_headers.known()) return false;
-  const auto& targets = *toolchain->device_targets;
-  return !toolchain->hip_headers->empty() && std::find(targets.begin(), targets.end(), target) != targets.end();
+/// Why its files say that it can; nullopt where they do not, or only perhaps.
+std::optional<std::string> promise_of(const CheckInput& input, const Pair& pair, BuildPurpose purpose) {
+  const Toolchain* toolchain = toolchain_at(input.facts, pair.compiler);
+  if (toolchain == nullptr) return std::nullopt;
+  const Verdict verdict = verdict_of(*toolchain, purpose, pair.target, input.tables);
+  if (verdict.can != CanBuild::yes || verdict.confidence == Confidence::possible) return std::nullopt;
+  return verdict.reason;
 }
 
 std::vector<Evidence> evidence_of(const CompileProof& proof) {
   return {{proof.command.value_or(proof.compiler), end_and_words(proof.outcome, proof.message)}};
+}
+
+std::string verify_command(const std::string& target) {
+  return "sage-doctor check --deep --only proof.compile --target " + target;
 }
 
 /// Variables that lead clang to other device libraries or headers than its own (facts/wheels.md 2.4, 2.8).
@@ -62,27 +68,36 @@ std::vector<const Variable*> leading_variables(const Facts& facts) {
   return set;
 }
 
-Finding broken_promise(const CheckInput& input, const Pair& pair, const Toolchain& toolchain, std::string subject) {
-  Finding finding = warn(pair.compiler + " has HIP's headers and device libraries for " + pair.target +
-                             ", but does not build HIP code for it",
+Finding broken_promise(const CheckInput& input, const Pair& pair, const CompileProof& failed,
+                       const std::string& promise, std::string subject) {
+  const bool hip = failed.source.is(ProofSource::with_headers);
+  Finding finding = warn("by its files " + pair.compiler + " builds " + (hip ? "HIP code" : "kernels") + " for " +
+                             pair.target + ", but it does not",
                          std::move(subject));
-  finding.evidence = evidence_of(*pair.with_headers);
-  finding.evidence.push_back({toolchain.device_libraries.value_or(""), "device libraries for " + pair.target});
-  finding.evidence.push_back({*toolchain.hip_headers, "hip/hip_runtime.h"});
-  const std::vector<const Variable*> leading = leading_variables(input.facts);
+  finding.evidence = evidence_of(failed);
+  finding.evidence.push_back({pair.compiler, "expected: " + promise});
   finding.confidence = Confidence::possible;
+  const std::vector<const Variable*> leading = leading_variables(input.facts);
   if (leading.empty()) {
-    finding.cause = "The files are there, but this compiler does not find or not accept them.";
-    finding.remedies = {{"See with -v where the compiler looks; --rocm-path and --rocm-device-lib-path tell it.", {}, {}}};
+    finding.cause = "A part of it is missing or damaged, or it finds parts of another ROCm; its words are above.";
+    finding.remedies = {{"Run the command above with -v to see what it looks for, and install its package anew.", {}, {}}};
   } else {
-    finding.cause = "A variable leads the compiler to another ROCm than its own.";
+    finding.cause = "A variable leads the compiler to parts of another ROCm than its own.";
     for (const Variable* variable : leading) {
       for (Evidence& line : variable_evidence(*variable)) finding.evidence.push_back(std::move(line));
     }
     finding.remedies = {unset_remedy(leading)};
   }
-  finding.verify = "sage-doctor check --deep --only proof.compile --target " + pair.target;
+  finding.verify = verify_command(pair.target);
   return finding;
+}
+
+/// The proof that decides: of those that failed the one that asks for less.
+const CompileProof* failed_proof(const Pair& pair) {
+  for (const CompileProof* proof : {pair.freestanding, pair.with_headers}) {
+    if (proof != nullptr && !proof->built.is(true)) return proof;
+  }
+  return nullptr;
 }
 
 Finding judge(const CheckInput& input, const Pair& pair) {
@@ -91,23 +106,21 @@ Finding judge(const CheckInput& input, const Pair& pair) {
     if (proof == nullptr) continue;
     if (auto skip = skip_unless_known({{"proofs.compilations.built", &proof->built}}, subject)) return *skip;
   }
-  const bool kernels = pair.freestanding != nullptr && pair.freestanding->built.is(true);
-  const bool hip = pair.with_headers != nullptr && pair.with_headers->built.is(true);
-  if (kernels && (hip || pair.with_headers == nullptr)) {
-    return pass("builds " + std::string(hip ? "kernels and HIP code" : "kernels") + " for " + pair.target, subject);
+  const CompileProof* failed = failed_proof(pair);
+  if (failed == nullptr) {
+    const std::string what = pair.with_headers == nullptr ? "kernels" : "kernels and HIP code";
+    return pass("builds " + what + " for " + pair.target, subject);
   }
-  const Toolchain* toolchain = toolchain_at(input.facts, pair.compiler);
-  if (!hip && pair.with_headers != nullptr && files_promise(toolchain, pair.target)) {
-    return broken_promise(input, pair, *toolchain, subject);
+  const bool only_hip = failed == pair.with_headers;
+  const BuildPurpose purpose = only_hip ? BuildPurpose::hip_programs : BuildPurpose::kernels;
+  if (const auto promise = promise_of(input, pair, purpose)) {
+    return broken_promise(input, pair, *failed, *promise, subject);
   }
-  const CompileProof& failed = kernels ? *pair.with_headers : pair.freestanding != nullptr ? *pair.freestanding
-                                                                                          : *pair.with_headers;
-  const std::string why = end_and_words(failed.outcome, failed.message);
-  Finding finding = info((kernels ? "builds kernels without headers for " + pair.target + ", but no HIP code ("
-                                  : "does not build for " + pair.target + " (") +
-                             why + ")",
-                         subject);
-  finding.evidence = evidence_of(failed);
+  const std::string what = only_hip && pair.freestanding != nullptr
+                               ? "builds kernels without headers for " + pair.target + ", but no HIP code"
+                               : "does not build for " + pair.target;
+  Finding finding = info(what + " (" + end_and_words(failed->outcome, failed->message) + ")", subject);
+  finding.evidence = evidence_of(*failed);
   return finding;
 }
 
@@ -138,7 +151,11 @@ Finding judge_target(const CheckInput& input, const std::string& target, const s
     if (pair.freestanding->built.is(true)) ++good;
     finding.evidence.push_back({pair.compiler, end_and_words(pair.freestanding->outcome, pair.freestanding->message)});
   }
-  if (good > 0) return pass(std::to_string(good) + " of " + counted(tried, "compiler") + " build kernels for " + target, target);
+  if (good > 0) {
+    const std::string who =
+        tried == 1 ? "the only compiler here" : std::to_string(good) + " of " + counted(tried, "compiler");
+    return pass(who + " can build kernels for " + target, target);
+  }
   if (!all_known) return make_finding(Status::skip, "unknown: not every compiler could be tried", target);
 
   finding.observed = tried == 1 ? "the only compiler here does not build for " + target
@@ -146,7 +163,7 @@ Finding judge_target(const CheckInput& input, const std::string& target, const s
   finding.cause = "They are older than the GPU, or lack a part such as lld; what each of them said is above.";
   finding.confidence = Confidence::likely;
   finding.remedies = {install_clang(input.facts)};
-  finding.verify = "sage-doctor check --deep --only proof.compile --target " + target;
+  finding.verify = verify_command(target);
   return finding;
 }
 
