@@ -205,10 +205,11 @@ std::vector<NamedDeviceLibraries> named_device_libraries(const Host& host) {
     std::vector<std::string> folders;
     for (const char* tail : tails) folders.push_back(path + tail);
     DeviceLibraries libraries = first_device_libraries(host, folders);
-    named.push_back({variable, path, std::move(libraries.folder), std::move(libraries.targets)});
+    std::string folder = libraries.folder.empty() ? "" : host.canonical(libraries.folder).value_or(libraries.folder);
+    named.push_back({variable, path, std::move(folder), std::move(libraries.targets)});
   };
   add("HIP_DEVICE_LIB_PATH", {""});
-  add("ROCM_PATH", {"/amdgcn/bitcode", "/lib/llvm/amdgcn/bitcode"});
+  add("ROCM_PATH", {bitcode_folders.begin(), bitcode_folders.end()});
   return named;
 }
 

@@ -5,6 +5,7 @@
 
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
+#include "probes/compiler_parts.hpp"
 #include "probes/look.hpp"
 #include "probes/search_path.hpp"
 
@@ -124,10 +125,13 @@ TorchRocmHome describe(const Host& host, const PythonEnvironment& environment, c
     home.path = Fact<std::optional<std::string>>::unknown(*answers.unknown);
     home.rule = Fact<std::string>::unknown(*answers.unknown);
     home.has_headers = home.has_hipcc = Fact<bool>::unknown(*answers.unknown);
+    home.headers = Fact<std::vector<std::string>>::unknown(*answers.unknown);
     return home;
   }
   home.has_headers = below(host, answers.answer.path, "/include/hip/hip_version.h");
   home.has_hipcc = below(host, answers.answer.path, "/bin/hipcc");
+  const std::string root = answers.answer.path.value_or("");
+  home.headers = library_headers_in(host, root.starts_with('/') ? root + "/include" : "");
   home.rule = std::move(answers.answer.rule);
   home.path = std::move(answers.answer.path);
   return home;

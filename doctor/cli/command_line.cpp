@@ -19,7 +19,7 @@ namespace sage {
 namespace {
 
 const std::vector<std::string_view> command_names = {"check", "libs",    "env",  "run",
-                                                     "capture", "inspect", "list", "explain"};
+                                                     "capture", "inspect", "toolchains", "list", "explain"};
 
 /// env(1)'s status for an error of its own, so that a caller can tell it from the command's.
 constexpr int run_usage_status = 125;
@@ -165,6 +165,13 @@ int run_command_line(int argc, const char* const* argv) {
   inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
   inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
 
+  ToolchainsOptions toolchains;
+  CLI::App* toolchains_command =
+      app.add_subcommand("toolchains", "List compilers for GPUs, and what each can build for a gfx target");
+  toolchains_command->add_flag("--json", toolchains.json, "As JSON, redacted");
+  toolchains_command->add_flag("!--no-redact", toolchains.redact, "Keep user, host and serial numbers in the JSON");
+  add_machine_options(*toolchains_command, toolchains.machine, true);
+
   bool list_json = false;
   CLI::App* list_command = app.add_subcommand("list", "List all checks");
   list_command->add_flag("--json", list_json, "As JSON");
@@ -194,6 +201,7 @@ int run_command_line(int argc, const char* const* argv) {
   if (env_command->parsed()) return env.check.empty() ? run_env(env) : run_env_check(env);
   if (run_command->parsed()) return run_in_environment(run, std::move(command));
   if (inspect_command->parsed()) return run_inspect(inspect);
+  if (toolchains_command->parsed()) return run_toolchains(toolchains);
   if (list_command->parsed()) return run_list(list_json);
   return run_explain(explain_id);
 }

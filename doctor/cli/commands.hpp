@@ -65,12 +65,19 @@ struct InspectCommandOptions {
   bool kernels = false;
 };
 
+struct ToolchainsOptions {
+  MachineOptions machine;
+  bool json = false;
+  bool redact = true;
+};
+
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
 [[nodiscard]] int run_capture(const CaptureOptions& options);
 [[nodiscard]] int run_libs(const LibsOptions& options);
 [[nodiscard]] int run_list(bool json);
 [[nodiscard]] int run_inspect(const InspectCommandOptions& options);
+[[nodiscard]] int run_toolchains(const ToolchainsOptions& options);
 [[nodiscard]] int run_explain(const std::string& id);
 [[nodiscard]] int run_env(const EnvOptions& options);
 [[nodiscard]] int run_env_check(const EnvOptions& options);

@@ -66,11 +66,18 @@ int print_script(const EnvOptions& options, const std::string& script) {
   return write_product(script, 0);
 }
 
+/// Where a path leads on this machine; a word without a slash is a name and stays.
+std::string resolved(const Host& host, const std::string& path) {
+  if (path.find('/') == std::string::npos) return path;
+  const std::string absolute = path.starts_with('/') ? path : host.process().working_folder + "/" + path;
+  return host.canonical(absolute).value_or(path);
+}
+
 }  // namespace
 
 Result<TriedPlan> make_plan(const EnvOptions& options, const Session& session) {
   EnvRequest request;
-  request.wish = {options.toolchain, options.root};
+  request.wish = {options.toolchain, resolved(*session.host, options.toolchain), resolved(*session.host, options.root)};
   request.override_gfx = options.override_gfx;
   request.force = options.force;
   request.python_named = !options.machine.python.empty();

@@ -67,9 +67,10 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
     return Error{0, "--override-gfx wants a version such as 11.0.0, not \"" + request.override_gfx + "\""};
   }
   const std::vector<std::string> targets = build_targets(facts);
-  const Result<const Toolchain*> choice = choose_toolchain(facts, request.wish, targets);
+  const std::string target = targets.empty() ? "" : targets.front();
+  const Result<ToolchainChoice> choice = choose_toolchain(input, request.wish, target);
   if (!choice) return choice.error();
-  const Toolchain* toolchain = *choice;
+  const Toolchain* toolchain = choice->compiler;
   if (toolchain == nullptr && !has_runtime(facts)) {
     return Error{0, "nothing usable: no compiler for AMD GPUs, no HIP runtime and no PyTorch for ROCm was found" +
                         what_is_unknown(facts) + " (sage-doctor check says what to install)"};
@@ -80,15 +81,12 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
   if (toolchain != nullptr && is_compiler_root(*toolchain)) {
     plan.tier = Tier::compiler_root;
     plan.root = *toolchain->root;
-    append(plan.settings, toolchain_settings(facts, *toolchain, targets));
+    append(plan.settings, toolchain_settings(input, *toolchain, targets));
   } else if (toolchain != nullptr) {
     plan.tier = Tier::bare_clang;
     plan.notes.emplace_back("It compiles kernels without HIP headers; there is no ROCm for ROCM_PATH to name.");
-  } else if (facts.toolchains.compilers.known()) {
-    plan.notes.emplace_back("No compiler for AMD GPUs was found: programs run, nothing can be built.");
-  } else {
-    plan.notes.push_back("Compilers are unknown: " + facts.toolchains.compilers.why_unknown().text + ".");
   }
+  if (!choice->caution.empty()) plan.notes.push_back(choice->caution);
   if (toolchain != nullptr) plan.description = describe(*toolchain);
   append(plan.settings, runtime_settings(facts));
   if (!request.override_gfx.empty()) add_override(input, request.override_gfx, plan);

@@ -14,7 +14,7 @@ namespace sage {
 
 // plan_toolchain.cpp
 /// For a compiler with a ROCm tree around it.
-[[nodiscard]] std::vector<EnvSetting> toolchain_settings(const Facts& facts, const Toolchain& toolchain,
+[[nodiscard]] std::vector<EnvSetting> toolchain_settings(const CheckInput& input, const Toolchain& toolchain,
                                                          const std::vector<std::string>& targets);
 
 // plan_runtime.cpp

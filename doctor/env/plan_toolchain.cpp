@@ -9,6 +9,7 @@
 #include "doctor/checks/build_jobs.hpp"
 #include "doctor/env/plan_parts.hpp"
 #include "doctor/env/toolchain_choice.hpp"
+#include "doctor/toolchain/verdict.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -44,18 +45,13 @@ const TorchRocmHome* torch_home(const Facts& facts, const TorchInstall& torch) {
   return home == homes.end() ? nullptr : &*home;
 }
 
-/// The HIP headers that extensions of PyTorch include beside the runtime's (facts/bugs.md B26; wheels.md 2.5).
-bool can_build_extensions(const Toolchain& toolchain) {
-  const std::vector<std::string> headers = toolchain.headers.value_or({});
-  const auto has = [&](std::string_view name) { return std::find(headers.begin(), headers.end(), name) != headers.end(); };
-  return is_compiler_root(toolchain) && has("hipblas") && has("thrust");
-}
-
-void add_rocm_home(const Facts& facts, const Toolchain& toolchain, std::vector<EnvSetting>& settings) {
+void add_rocm_home(const CheckInput& input, const Toolchain& toolchain, const std::vector<std::string>& targets,
+                   std::vector<EnvSetting>& settings) {
+  const Facts& facts = input.facts;
   const TorchInstall* torch = rocm_torch(facts);
-  if (torch == nullptr) return;
+  if (torch == nullptr || targets.empty()) return;
   const std::string& root = *toolchain.root;
-  if (can_build_extensions(toolchain)) {
+  if (verdict_of(toolchain, BuildPurpose::extensions, targets.front(), input.tables).can == CanBuild::yes) {
     settings.push_back(set_to("ROCM_HOME", root, "What PyTorch's cpp_extension asks for first; this root has the headers."));
     return;
   }
@@ -71,8 +67,9 @@ void add_rocm_home(const Facts& facts, const Toolchain& toolchain, std::vector<E
 
 }  // namespace
 
-std::vector<EnvSetting> toolchain_settings(const Facts& facts, const Toolchain& toolchain,
+std::vector<EnvSetting> toolchain_settings(const CheckInput& input, const Toolchain& toolchain,
                                            const std::vector<std::string>& targets) {
+  const Facts& facts = input.facts;
   std::vector<EnvSetting> settings;
   const std::string& root = *toolchain.root;
   const bool own_tree = root != "/" && root != "/usr" && root != "/usr/local";
@@ -88,7 +85,7 @@ std::vector<EnvSetting> toolchain_settings(const Facts& facts, const Toolchain& 
     if (!on_path(facts, toolchain) && !is_system_folder(folder) && !holds_python(facts, toolchain, folder)) {
       settings.push_back(put_in_front("PATH", {folder}, "Its programs; by their plain names others, or none, would run."));
     }
-    add_rocm_home(facts, toolchain, settings);
+    add_rocm_home(input, toolchain, targets, settings);
   }
   if (rocm_torch(facts) != nullptr && !targets.empty()) {
     settings.push_back(set_to("PYTORCH_ROCM_ARCH", join(targets, ";"),

@@ -43,6 +43,10 @@ bool is_amd_clang(const Toolchain& compiler) {
   return compiler.origin.is(ToolchainOrigin::rocm_root) || compiler.origin.is(ToolchainOrigin::rocm_sdk_wheel);
 }
 
+bool is_upstream_clang(const Toolchain& compiler) {
+  return compiler.origin.known() && !is_amd_clang(compiler);
+}
+
 bool has_device_library(const Toolchain& compiler, std::string_view target) {
   if (!compiler.device_targets.known()) return false;
   const auto& targets = *compiler.device_targets;
@@ -89,16 +93,12 @@ Verdict by_llvm(const Toolchain& compiler, std::uint32_t llvm, const GfxTarget& 
     return no(name + " does not know " + target.name + ", which came with LLVM " + std::to_string(*first),
               is_amd_clang(compiler) ? Confidence::likely : Confidence::certain);
   }
-  const bool sure = llvm > *first || (target.llvm_first_exact && !is_amd_clang(compiler));
+  const bool sure = llvm > *first || (target.llvm_first_exact && is_upstream_clang(compiler));
   return sure ? yes(name + " knows " + target.name) : untried(target.name + " came about LLVM " + target.llvm_first);
 }
 
 Verdict program_knows(const Toolchain& compiler, const std::string& target, const GfxTarget* row) {
-  const bool has_library = has_device_library(compiler, target);
   if (!compiler.clang_version.known()) {
-    if (is_amd_clang(compiler) && has_library) {
-      return yes("its ROCm has the device library of " + target, Confidence::likely);
-    }
     return untried("its version is unknown: " + compiler.clang_version.why_unknown().text);
   }
   const auto llvm = major_of(*compiler.clang_version);
@@ -107,7 +107,9 @@ Verdict program_knows(const Toolchain& compiler, const std::string& target, cons
     return no(name_of(compiler) + " is too old for our flags, which need " + std::to_string(oldest_clang));
   }
   // AMD ships a device library only for what its compiler of the same tree can build.
-  if (is_amd_clang(compiler) && has_library) return yes(name_of(compiler) + " has the device library of " + target);
+  if (is_amd_clang(compiler) && has_device_library(compiler, target)) {
+    return yes(name_of(compiler) + " has the device library of " + target);
+  }
   if (row == nullptr) return untried(target + " is not in the tables");
   return by_llvm(compiler, *llvm, *row);
 }
@@ -147,10 +149,10 @@ Verdict kernels_verdict(const Toolchain& compiler, const std::string& target, co
   const GfxTarget* row = tables.target(target);
   if (is_library(compiler)) return library_knows(compiler, target, row);
   Verdict verdict = program_knows(compiler, target, row);
-  if (verdict.can == CanBuild::yes && compiler.linker.is("")) {
-    return no("no lld beside it or in PATH, which links code objects", Confidence::likely);
-  }
-  return verdict;
+  if (verdict.can != CanBuild::yes) return verdict;
+  if (!compiler.linker.known()) return untried(compiler.linker.why_unknown().text);
+  if (!compiler.linker->empty()) return verdict;
+  return no("no lld beside it or in PATH, which links code objects", Confidence::likely);
 }
 
 /// What HIP code needs beyond a compiler that knows the target; nullopt when all of it is there.

@@ -90,6 +90,7 @@ struct TorchRocmHome {
   Fact<std::string> rule;
   Fact<bool> has_headers;                   ///< include/hip/hip_version.h is below it
   Fact<bool> has_hipcc;                     ///< bin/hipcc is below it
+  Fact<std::vector<std::string>> headers;   ///< which libraries' headers are below it, as in Toolchain
   Fact<bool> hipcc_in_torch;                ///< the torch package itself has bin/hipcc: what popular guides believe
 
   template <class Visitor>
@@ -99,6 +100,7 @@ struct TorchRocmHome {
     visit("rule", &TorchRocmHome::rule);
     visit("has_headers", &TorchRocmHome::has_headers);
     visit("has_hipcc", &TorchRocmHome::has_hipcc);
+    visit("headers", &TorchRocmHome::headers);
     visit("hipcc_in_torch", &TorchRocmHome::hipcc_in_torch);
   }
 };
@@ -120,7 +122,7 @@ struct BuildTool {
 struct NamedDeviceLibraries {
   std::string variable;
   std::string path;                      ///< the variable's value
-  Fact<std::string> folder;              ///< where ocml.bc lies; empty: not where clang looks
+  Fact<std::string> folder;              ///< where ocml.bc lies, canonical; empty: not where clang looks
   Fact<std::vector<std::string>> targets;
 
   template <class Visitor>

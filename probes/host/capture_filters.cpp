@@ -157,7 +157,8 @@ std::string keep_package_headers(std::string_view contents, const Context&) {
   for (const std::string_view line : lines(contents)) {
     if (trim(line).empty()) break;
     const std::string_view key = line.substr(0, line.find(':'));
-    if (key == "Name" || key == "Version" || key == "Requires-Dist") kept += std::string(line) + "\n";
+    const bool home = (key == "Home-page" || key == "Project-URL") && !contains(line, "@");
+    if (key == "Name" || key == "Version" || key == "Requires-Dist" || home) kept += std::string(line) + "\n";
   }
   return kept;
 }
@@ -179,6 +180,20 @@ std::string keep_pth_folders(std::string_view contents, const Context&) {
   return other_lines_emptied(contents, [](std::string_view line) {
     return !line.starts_with('#') && !line.starts_with("import ") && !line.starts_with("import\t");
   });
+}
+
+/// What tells how SageAttention's kernel treats keys that are not there.
+std::string keep_key_mask(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) { return contains(line, "k_mask"); });
+}
+
+/// The line with the folders of a development install; the rest of the file is code.
+std::string keep_mapping(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) { return line.starts_with("MAPPING"); });
+}
+
+std::string keep_python_version(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) { return trim(line).starts_with("python"); });
 }
 
 /// Of a script that starts a compiler: what says that it is one, and which compiler it starts.
@@ -240,7 +255,15 @@ constexpr std::array rules = {
     Rule{"*.dist-info/METADATA", keep_package_headers},
     Rule{"*.dist-info/WHEEL", keep_wheel_tags},
     Rule{"*-packages/*.pth", keep_pth_folders},
+    Rule{"*/__editable___torch_*_finder.py", keep_mapping},
+    Rule{"*/sageattention/attn_qk_int8_per_block.py", keep_key_mask},
+    Rule{"*/sageattention/triton/attn_qk_int8_per_block.py", keep_key_mask},
     Rule{"*/pyvenv.cfg", keep_venv_settings},
+    Rule{"*/.conda/environments.txt", keep_whole},
+    Rule{"*/.tool-versions", keep_python_version},
+    Rule{"*/mise.toml", keep_python_version},
+    Rule{"*/.mise.toml", keep_python_version},
+    Rule{"*/.config/mise/config.toml", keep_python_version},
     Rule{"*/.python-version", keep_whole},
     Rule{"*pyenv*/version", keep_whole},
     Rule{"/usr/lib/*", keep_whole},
@@ -305,12 +328,12 @@ void filter_files(Capture& capture, const Context& context) {
 
 /// Folders whose names tell much about their owner: only those with one of the words are kept. What was looked at by
 /// name has an entry of its own.
-constexpr std::array<std::string_view, 12> package_words = {"roc",    "amd",  "hip",   "hsa",   "torch", "triton",
-                                                            "nvidia", "sage", "flash", "aiter", "~",     ".pth"};
+constexpr std::array<std::string_view, 13> package_words = {"roc",    "amd",  "hip",   "hsa",   "torch", "triton",
+                                                            "nvidia", "sage", "flash", "aiter", "~",     ".pth",  "xformers"};
 
 struct NamesRule {
   const char* pattern;  ///< fnmatch(3)
-  std::array<std::string_view, 12> words;
+  std::array<std::string_view, 13> words;
 };
 
 constexpr std::array names_rules = {
@@ -318,7 +341,7 @@ constexpr std::array names_rules = {
     NamesRule{"*-packages", package_words},
 };
 
-void keep_names(CapturedPath& entry, const std::array<std::string_view, 12>& words) {
+void keep_names(CapturedPath& entry, const std::array<std::string_view, 13>& words) {
   std::erase_if(entry.names, [&](const std::string& name) {
     return std::none_of(words.begin(), words.end(), [&](std::string_view word) {
       return !word.empty() && contains_ignoring_case(name, word);

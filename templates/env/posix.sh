@@ -1,5 +1,5 @@
 @@script
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016
 @HEADER@
 #
 # Source it, as often as you like:   . ./FILE

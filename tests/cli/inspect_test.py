@@ -34,6 +34,14 @@ GLOBAL void keep(float* a, int n) {
 }
 """
 
+# What the compiler wants to know of the runtime when it makes the host's side of a kernel.
+HOST_SOURCE = """
+struct dim3 { unsigned x, y, z; };
+enum hipError_t { hipSuccess };
+extern "C" hipError_t hipLaunchKernel(const void*, dim3, dim3, void**, unsigned long, struct ihipStream_t*);
+__attribute__((global)) void NAME(int* a) { *a = 1; }
+"""
+
 NOTE_KEYS = {
     "vgprs": "vgpr_count",
     "agprs": "agpr_count",
@@ -185,21 +193,35 @@ class Inspect(unittest.TestCase):
             listed = output(BUNDLER, "--list", "--type=o", f"--input={made}").split()
             self.assertEqual(ids, {line for line in listed if not line.startswith("host")})
 
-    def test_an_object_with_code_for_gpus_inside(self):
+    def test_a_library_of_two_sources_with_code_for_gpus(self):
         if CLANG is None or BUNDLER is None:
             self.skipTest("clang++-19 or clang-offload-bundler-19 is not installed")
-        source = self.folder / "host.cpp"
-        # Without kernels of its own the host side needs no HIP header.
-        source.write_text('__attribute__((device)) int seen;\n__attribute__((global)) void k(int* a) { *a = seen; }\n')
-        made = self.folder / "host.o"
-        command = [CLANG, "-x", "hip", "-nogpulib", "-nogpuinc", "--offload-arch=gfx1201", "--offload-arch=gfx1100",
-                   "-c", source, "-o", made]
-        finished = subprocess.run(command, capture_output=True, text=True, check=False)
-        if finished.returncode != 0:
-            self.skipTest(f"clang++-19 makes no such object here: {finished.stderr.strip()[-200:]}")
-        report = inspect_json(made)
-        self.assertEqual(report["kind"], "object")
+        objects = []
+        for name, options in (("one", []), ("two", ["--offload-compress"])):
+            source = self.folder / f"{name}.cpp"
+            source.write_text(HOST_SOURCE.replace("NAME", name))
+            made = self.folder / f"{name}.o"
+            command = [CLANG, "-x", "hip", "-nogpulib", "-nogpuinc", "--offload-arch=gfx1201", "--offload-arch=gfx1100",
+                       "-fPIC", "-O2", *options, "-c", source, "-o", made]
+            finished = subprocess.run(command, capture_output=True, text=True, check=False)
+            if finished.returncode != 0:
+                self.skipTest(f"clang++-19 makes no such object here: {finished.stderr.strip()[-200:]}")
+            objects.append(made)
+            report = inspect_json(made)
+            self.assertEqual(report["kind"], "object")
+            self.assertEqual(report["targets"], ["gfx1100", "gfx1201"])
+            self.assertEqual(report["device_code"]["compressed"], bool(options))
+        library = self.folder / "libboth.so"
+        subprocess.run([CLANG, "-shared", *objects, "-o", library, "-Wl,-soname,libboth.so.1"], check=True)
+        report = inspect_json(library)
+        self.assertEqual(report["kind"], "library")
+        self.assertEqual(report["elf"]["soname"], "libboth.so.1")
         self.assertEqual(report["targets"], ["gfx1100", "gfx1201"])
+        self.assertEqual(report["device_code"],
+                         {"in_file": True, "bundles": 2, "compressed": True, "complete": True, "incomplete": ""})
+        kernels = [(o["target"], k["name"]) for o in report["code_objects"] for k in o["kernels"]]
+        self.assertEqual(sorted(kernels), [(target, name) for target in ("gfx1100", "gfx1201")
+                                           for name in ("_Z3onePi", "_Z3twoPi")])
 
     def test_a_kpack_file_is_told_by_its_name(self):
         path = self.folder / "blas_lib_gfx1201.kpack"

@@ -149,13 +149,16 @@ class Matrix(unittest.TestCase):
         self.addCleanup(place.cleanup)
         self.folder = pathlib.Path(place.name)
 
-    def script(self, language, root, *options):
-        capture = self.folder / ("capture " + str(len(list(self.folder.iterdir()))))
-        write_capture(capture, root)
-        finished = subprocess.run([BINARY, "env", "--capture", capture, "--shell", language, *options],
-                                  capture_output=True, timeout=60, check=False,
-                                  env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
-        return finished
+    def script(self, language, root, *options, made={}):
+        """The finished `sage-doctor env` for a ROCm at `root`. Run once for each: the same words come every time."""
+        wish = (language, root, options)
+        if wish not in made:
+            with tempfile.TemporaryDirectory() as place:
+                capture = write_capture(pathlib.Path(place) / "capture", root)
+                made[wish] = subprocess.run([BINARY, "env", "--capture", capture, "--shell", language, *options],
+                                            capture_output=True, timeout=60, check=False,
+                                            env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+        return made[wish]
 
     def settings(self, root):
         return json.loads(self.script("json", root).stdout)["settings"]
@@ -296,10 +299,10 @@ class Matrix(unittest.TestCase):
                 continue
             with self.subTest(shell=name):
                 (self.folder / "s").write_bytes(script)
-                line = 'set -- one "two three"; IFS=x; before=$-; . ./s; printf "%s|" "$@" "$IFS" "$-" "$before"; ' \
-                       'sage_doctor_deactivate; set | grep sage_doctor; true'
-                command = SHELLS[name][1]
-                finished = subprocess.run([*command, "-c", line], cwd=self.folder, env={"PATH": "/usr/bin:/bin"},
+                (self.folder / "program").write_text(
+                    'set -- one "two three"; IFS=x; before=$-\n. ./s\nprintf "%s|" "$@" "$IFS" "$-" "$before"\n'
+                    "sage_doctor_deactivate\nset | grep '^sage_doctor'\ntrue\n", encoding="utf-8")
+                finished = subprocess.run([*SHELLS[name][1], "program"], cwd=self.folder, env={"PATH": "/usr/bin:/bin"},
                                           capture_output=True, text=True, timeout=60, check=True)
                 words = finished.stdout.split("|")
                 self.assertEqual(words[:3], ["one", "two three", "x"])
@@ -324,6 +327,18 @@ class Matrix(unittest.TestCase):
                                           env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)})
                 self.assertNotIn("reached", finished.stdout)
                 self.assertIn("nothing usable", finished.stdout + finished.stderr)
+
+    def test_hipcc_of_this_machine_answers(self):
+        if shutil.which("hipcc") is None:
+            self.skipTest("hipcc is not installed")
+        script = self.folder / "here"
+        made = subprocess.run([BINARY, "env", "--toolchain", "hipcc", "--shell", "bash", "-o", script],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("Tier: compiler root", script.read_text(encoding="utf-8"))
+        answer = subprocess.run(["bash", "-euc", '. "$1"; hipcc --version', "bash", str(script)], capture_output=True,
+                                text=True, timeout=60, check=True)
+        self.assertIn("HIP version", answer.stdout)
 
     def test_shellcheck_is_content(self):
         if shutil.which("shellcheck") is None:

@@ -12,7 +12,7 @@ namespace sage::test {
 /// A shared library for x86_64 without segments whose only section of interest is `name`.
 struct SectionSpec {
   std::string name = ".hip_fatbin";
-  std::uint32_t type = 1;  ///< SHT_PROGBITS; 8 is SHT_NOBITS
+  std::uint32_t type = 1;        ///< SHT_PROGBITS; 8 is SHT_NOBITS
   std::uint64_t extra_size = 0;  ///< a lie: added to the size of the contents
 };
 
@@ -47,7 +47,9 @@ inline std::string library_with_section(const Buffer& contents, const SectionSpe
   section(static_cast<std::uint32_t>(spec.name.size() + 2), 3, names_at, names_size);
 
   Buffer header;
-  put_text(header, std::string_view("\x7f" "ELF\2\1\1", 7));
+  put_text(header, std::string_view("\x7f"
+                                    "ELF\2\1\1",
+                                    7));
   header.resize(16);
   put<std::uint16_t>(header, 3);   // ET_DYN
   put<std::uint16_t>(header, 62);  // x86_64

@@ -99,8 +99,8 @@ TEST_CASE("bundles behind one another are listed from their tables alone") {
   CHECK(walked.walk.bundles[0].entries.size() == 3);
   CHECK(walked.walk.bundles[2].compressed);
   CHECK(walked.walk.bundles[2].plain_size == plain_bundle({"gfx1201", "gfx942"}, 1 << 16).size());
-  CHECK(bundled_targets(walked.walk) == std::vector<std::string>{"amdgcnspirv", "gfx1030", "gfx1100", "gfx1201",
-                                                                  "gfx90a:xnack-", "gfx942"});
+  CHECK(bundled_targets(walked.walk) ==
+        std::vector<std::string>{"amdgcnspirv", "gfx1030", "gfx1100", "gfx1201", "gfx90a:xnack-", "gfx942"});
   CHECK(walked.reads < 12);
   CHECK(walked.bytes < 256 * 1024);
 }
@@ -169,12 +169,12 @@ TEST_CASE("sizes and counts that lie are told and cost nothing") {
     return walk(bad).walk;
   };
   const std::size_t second_entry = 32 + 24 + std::string_view("host-x86_64-unknown-linux--").size();
-  CHECK_FALSE(with(24, UINT64_MAX).incomplete.empty());                     // number of entries
+  CHECK_FALSE(with(24, UINT64_MAX).incomplete.empty());  // number of entries
   CHECK_FALSE(with(24, 0xffffffff).incomplete.empty());
-  CHECK_FALSE(with(second_entry, UINT64_MAX - 50).incomplete.empty());      // offset: wraps around with the size
+  CHECK_FALSE(with(second_entry, UINT64_MAX - 50).incomplete.empty());             // offset: wraps around with the size
   CHECK_FALSE(with(second_entry + 8, std::uint64_t{1} << 40).incomplete.empty());  // size
-  CHECK_FALSE(with(second_entry + 16, UINT64_MAX).incomplete.empty());      // length of the id
-  CHECK_FALSE(with(0, 0).incomplete.empty());                               // magic
+  CHECK_FALSE(with(second_entry + 16, UINT64_MAX).incomplete.empty());             // length of the id
+  CHECK_FALSE(with(0, 0).incomplete.empty());                                      // magic
   for (const std::uint64_t total : {std::uint64_t{0}, std::uint64_t{31}, std::uint64_t{1} << 40, UINT64_MAX}) {
     const Buffer body = zstd(good);
     CHECK_FALSE(walk(test::build_compressed(3, 1, total, good.size(), body)).walk.incomplete.empty());
@@ -219,11 +219,10 @@ TEST_CASE("a damaged stream hides its own targets, not those of the bundles behi
 }
 
 TEST_CASE("targets that are no plain words are left out") {
-  const BundleWalk found =
-      walk(test::build_bundle({{"hip-amdgcn-amd-amdhsa--gfx1201\x1b[31m", Buffer(4)},
-                               {"hip-amdgcn-amd-amdhsa--" + std::string(500, 'x'), Buffer(4)},
-                               {"hip-amdgcn-amd-amdhsa--gfx1100", Buffer(4)}}))
-          .walk;
+  const BundleWalk found = walk(test::build_bundle({{"hip-amdgcn-amd-amdhsa--gfx1201\x1b[31m", Buffer(4)},
+                                                    {"hip-amdgcn-amd-amdhsa--" + std::string(500, 'x'), Buffer(4)},
+                                                    {"hip-amdgcn-amd-amdhsa--gfx1100", Buffer(4)}}))
+                               .walk;
   CHECK(bundled_targets(found) == std::vector<std::string>{"gfx1100"});
 }
 
@@ -260,7 +259,8 @@ TEST_CASE("a .hip_fatbin without bytes says that the code lies elsewhere") {
 
 TEST_CASE("a .hip_fatbin outside the file is an error, one with unknown contents is incomplete") {
   CHECK_FALSE(read_bytes(test::library_with_section(plain_bundle({"gfx1201"}), {".hip_fatbin", 1, 1 << 20})).ok());
-  CHECK_FALSE(read_bytes(test::library_with_section(plain_bundle({"gfx1201"}), {".hip_fatbin", 1, UINT64_MAX - 65536})).ok());
+  CHECK_FALSE(
+      read_bytes(test::library_with_section(plain_bundle({"gfx1201"}), {".hip_fatbin", 1, UINT64_MAX - 65536})).ok());
   const auto facts = read_bytes(test::library_with_section(Buffer(4096, std::byte{1})));
   REQUIRE(facts.ok());
   CHECK(facts->device_code == ElfDeviceCode{true, false, false, {}});

@@ -37,8 +37,8 @@ std::string two_libraries() {
 }
 
 std::string two_definitions() {
-  const Elf64_Verdef base = {VER_DEF_CURRENT, VER_FLG_BASE, 1, 1, 0, sizeof(Elf64_Verdef),
-                             sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux)};
+  const Elf64_Verdef base = {
+      VER_DEF_CURRENT, VER_FLG_BASE, 1, 1, 0, sizeof(Elf64_Verdef), sizeof(Elf64_Verdef) + sizeof(Elf64_Verdaux)};
   const Elf64_Verdef own = {VER_DEF_CURRENT, 0, 2, 2, 0, sizeof(Elf64_Verdef), 0};
   return bytes_of(base) + bytes_of(Elf64_Verdaux{9, 0}) + bytes_of(own) + bytes_of(Elf64_Verdaux{4, 8}) +
          bytes_of(Elf64_Verdaux{3, 0});
@@ -106,8 +106,8 @@ TEST_CASE("this test's own needs name versions of the C library") {
   const auto facts = make_live_host()->elf("/proc/self/exe", query);
   REQUIRE(facts.ok());
   const auto& needs = facts->version_needs;
-  const auto libc = std::find_if(needs.begin(), needs.end(),
-                                 [](const ElfVersionNeed& one) { return one.library == "libc.so.6"; });
+  const auto libc =
+      std::find_if(needs.begin(), needs.end(), [](const ElfVersionNeed& one) { return one.library == "libc.so.6"; });
   REQUIRE(libc != needs.end());
   CHECK(libc->versions.front().starts_with("GLIBC_"));
   CHECK(make_live_host()->elf("/proc/self/exe", {})->version_needs.empty());

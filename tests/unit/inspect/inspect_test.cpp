@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-
 #include <nlohmann/json.hpp>
 
 #include "doctor/inspect/device_objects.hpp"
@@ -29,12 +28,14 @@ test::ObjectSpec object_for(const std::string& target, std::uint32_t flags) {
 }
 
 test::Buffer two_targets() {
-  return test::build_bundle({{"host-x86_64-unknown-linux--", {}},
-                             {"hipv4-amdgcn-amd-amdhsa--gfx1201", test::build_object().file},
-                             {"hipv4-amdgcn-amd-amdhsa--gfx1100", test::build_object(object_for("gfx1100", 0x41)).file}});
+  return test::build_bundle(
+      {{"host-x86_64-unknown-linux--", {}},
+       {"hipv4-amdgcn-amd-amdhsa--gfx1201", test::build_object().file},
+       {"hipv4-amdgcn-amd-amdhsa--gfx1100", test::build_object(object_for("gfx1100", 0x41)).file}});
 }
 
-Inspection inspected(const std::string& contents, const std::string& name = "file", const InspectOptions& options = {}) {
+Inspection inspected(const std::string& contents, const std::string& name = "file",
+                     const InspectOptions& options = {}) {
   const TemporaryFolder folder;
   auto found = inspect_file(folder.write(name, contents), options);
   REQUIRE_MESSAGE(found.ok(), found.error().text);
@@ -97,13 +98,11 @@ TEST_CASE("a bundle lists its targets and the kernels of each") {
 }
 
 TEST_CASE("a bundle whose entry holds code for another target says so") {
-  const Inspection found = inspected(
-      text_of(test::build_bundle({{"hipv4-amdgcn-amd-amdhsa--gfx1100", test::build_object().file},
-                                  {"hipv4-amdgcn-amd-amdhsa--gfx906", test::Buffer(64, std::byte{1})},
-                                  {"hip-spirv64-amd-amdhsa-unknown-amdgcnspirv",
-                                   {std::byte{3}, std::byte{2}, std::byte{0x23}, std::byte{7}}}})));
-  CHECK(found.objects[0].contradictions ==
-        std::vector<std::string>{"its bundle says gfx1100, its own header gfx1201"});
+  const Inspection found = inspected(text_of(test::build_bundle(
+      {{"hipv4-amdgcn-amd-amdhsa--gfx1100", test::build_object().file},
+       {"hipv4-amdgcn-amd-amdhsa--gfx906", test::Buffer(64, std::byte{1})},
+       {"hip-spirv64-amd-amdhsa-unknown-amdgcnspirv", {std::byte{3}, std::byte{2}, std::byte{0x23}, std::byte{7}}}})));
+  CHECK(found.objects[0].contradictions == std::vector<std::string>{"its bundle says gfx1100, its own header gfx1201"});
   CHECK(found.objects[1].not_read == "no ELF file");
   CHECK(contains(found.objects[2].not_read, "SPIR-V"));
 }
@@ -226,7 +225,10 @@ TEST_CASE("what can't be inspected says why and what to do") {
   CHECK(contains(refusal("!<arch>\n").text, "static library"));
   CHECK(contains(refusal("CCOB").text, "damaged offload bundle"));
   CHECK(contains(refusal("__CLANG_OFFLOAD_BUNDLE__").text, "damaged offload bundle"));
-  CHECK(contains(refusal("\x7f" "ELF").text, "ELF"));
+  CHECK(contains(refusal("\x7f"
+                         "ELF")
+                     .text,
+                 "ELF"));
 
   const TemporaryFolder folder;
   const auto error_of = [](const std::string& path) { return inspect_file(path, {}).error(); };

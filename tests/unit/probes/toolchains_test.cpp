@@ -302,7 +302,7 @@ TEST_CASE("variables that send clang elsewhere are followed") {
   REQUIRE(facts.named_device_libraries->size() == 2);
   CHECK(facts.named_device_libraries->front().variable == "HIP_DEVICE_LIB_PATH");
   CHECK(facts.named_device_libraries->front().folder.is(""));
-  CHECK(facts.named_device_libraries->back().folder.is("/opt/rocm/amdgcn/bitcode"));
+  CHECK(facts.named_device_libraries->back().folder.is("/opt/rocm-7.2.0/amdgcn/bitcode"));
 }
 
 TEST_CASE("ROCM_HOME of an older PyTorch beside a trampoline is the root of the environment") {
@@ -331,6 +331,7 @@ TEST_CASE("newer PyTorch asks the SDK packages, the newest prefers devel") {
   const TorchRocmHome home = only_home(probe(host));
   CHECK(home.path.is(site + "/_rocm_sdk_devel"));
   CHECK(home.has_headers.is(true));
+  CHECK(home.headers.is({"hipblas"}));
 }
 
 TEST_CASE("ROCM_HOME follows the variables, then hipcc, then /opt/rocm, else it is None") {

@@ -164,6 +164,9 @@ TEST_CASE("what is unknown about a compiler leaves its verdict open") {
   hipcc.clang_version = Fact<std::string>::unknown("no folder");
   CHECK(kernels(hipcc, "gfx90a") == CanBuild::untried);
   hipcc = debian_hipcc();
+  hipcc.linker = Fact<std::string>::unknown("refused");
+  CHECK(kernels(hipcc, "gfx90a") == CanBuild::untried);
+  hipcc = debian_hipcc();
   hipcc.device_libraries = Fact<std::string>::unknown("refused");
   CHECK(hip(hipcc, "gfx90a") == CanBuild::untried);
   CHECK(kernels(debian_clang("19.1.7"), "gfx9999") == CanBuild::untried);
