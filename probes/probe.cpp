@@ -17,7 +17,7 @@ namespace sage {
 Facts collect_facts(const Host& host, const GfxTables& tables, const ProbeOptions& options) {
   Facts facts;
   facts.platform = probe_platform(host);
-  facts.python = probe_python(host);
+  facts.python = probe_python(host, options);
   facts.wsl = probe_wsl(host, options, facts.platform, facts.python);
   facts.gpus = probe_gpus(host, tables, options, facts.platform, facts.wsl);
   // Which render nodes may be opened depends on which GPUs are awake.

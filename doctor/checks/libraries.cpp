@@ -74,9 +74,9 @@ Remedy newer_library(const Facts& facts, const UnmetVersion& gap) {
   const Variable* variable = facts.environment.find("LD_LIBRARY_PATH");
   const std::string folder = library.substr(0, library.rfind('/'));
   const bool by_variable = variable != nullptr && variable->value.known() && contains(variable->value->value_or(""), folder);
-  if (by_variable && !gap.served_by.value_or("").empty()) {
+  if (by_variable) {
     Remedy remedy = unset_remedy({variable});
-    remedy.text = "Take " + folder + " out of LD_LIBRARY_PATH: " + *gap.served_by + " has what is needed. " + remedy.text;
+    remedy.text = "Take " + folder + " out of LD_LIBRARY_PATH: the system's own copy may be newer. " + remedy.text;
     return remedy;
   }
   if (in_conda(library)) {
@@ -91,8 +91,7 @@ Finding judge_versions(const CheckInput& input, const LoadPrediction& prediction
   if (gaps.empty()) return pass(scenario_in_words(prediction) + ": every symbol version is there", prediction.subject);
   const UnmetVersion& first = gaps.front();
   if (auto skip = skip_unless_known({{"libraries.predictions.unmet_versions.library", &first.library},
-                                     {"libraries.predictions.unmet_versions.version", &first.version},
-                                     {"libraries.predictions.unmet_versions.served_by", &first.served_by}},
+                                     {"libraries.predictions.unmet_versions.version", &first.version}},
                                     prediction.subject)) {
     return *skip;
   }
@@ -102,11 +101,8 @@ Finding judge_versions(const CheckInput& input, const LoadPrediction& prediction
     if (finding.evidence.size() == 6) break;
     finding.evidence.push_back({gap.object, "needs " + gap.version.value_or("?") + " of " + gap.library.value_or("?")});
   }
-  if (!first.served_by->empty()) {
-    finding.evidence.push_back({*first.served_by, "has " + *first.version});
-    finding.cause = in_conda(*first.library)
-                        ? "The conda environment's older library stands before the system's, which would do."
-                        : "An older library stands before the system's, which would do.";
+  if (in_conda(*first.library)) {
+    finding.cause = "The library of a conda environment stands before the system's, and is older than what is needed.";
   } else if (is_glibc(*first.version)) {
     finding.cause = "The file was built for a newer glibc than this system runs; no other copy of it can be used.";
   } else {
@@ -145,7 +141,7 @@ std::vector<Finding> check_symbol_versions(const CheckInput& input) {
 
 std::vector<Check> library_checks() {
   const auto row = [](std::string_view id, std::string_view title, CheckFunction run) {
-    return Check{id, title, Topic::libraries, {"gpu.present"}, run};
+    return Check{id, title, Topic::python, {"gpu.present"}, run};
   };
   return {
       row("libs.missing", "Every library is found", check_missing_libraries),

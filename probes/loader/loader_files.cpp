@@ -4,6 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <set>
+#include <utility>
 
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
@@ -86,9 +87,10 @@ std::optional<LoaderFile> LoaderFiles::look(const std::string& path) {
     found.broken = path + ": no file, but a " + std::string(enum_name(status->type));
     return found;
   }
+  std::string canonical = host_.canonical(path).value_or(path);
   ElfQuery query;
   query.versions = with_versions_;
-  auto elf = host_.elf(path, query);
+  auto elf = host_.elf(canonical, query);
   if (elf) {
     found.elf = std::make_shared<const ElfFacts>(std::move(elf).value());
   } else {
@@ -96,7 +98,7 @@ std::optional<LoaderFile> LoaderFiles::look(const std::string& path) {
     if (is_absent(elf.error()) || elf.error().number == EACCES) return std::nullopt;
     found.broken = elf.error().text;
   }
-  found.identity = {status->inode, status->size, host_.canonical(path).value_or(path)};
+  found.identity = {status->inode, status->size, std::move(canonical)};
   return found;
 }
 

@@ -286,21 +286,11 @@ class Predictor {
         if (has.empty()) continue;  // a library without versions serves every one of them
         for (const std::string& version : need.versions) {
           if (std::find(has.begin(), has.end(), version) != has.end() || gaps.size() >= most_unmet) continue;
-          gaps.push_back({object.path, library.path, version, served_by_system(need.library, version)});
+          gaps.push_back({object.path, library.path, version});
         }
       }
     }
     return gaps;
-  }
-
-  [[nodiscard]] std::string served_by_system(const std::string& library, const std::string& version) const {
-    for (const std::string& path : files_.cached(library)) {
-      const LoaderFile* file = files_.file(path);
-      if (file == nullptr || file->elf == nullptr) continue;
-      const auto& has = file->elf->version_definitions;
-      return std::find(has.begin(), has.end(), version) == has.end() ? "" : path;
-    }
-    return "";
   }
 
   LoaderFiles& files_;

@@ -7,18 +7,18 @@
 ENV SAGE_DOCTOR_ENV="@MARK@"
 @@set
 # @WHY@
-ENV @VARIABLE@=@VALUE@
+ENV @VARIABLE@="@VALUE@"
 
 @@force
 # @WHY@
-ENV @VARIABLE@=@VALUE@
+ENV @VARIABLE@="@VALUE@"
 
 @@prepend
 # @WHY@
 @ELEMENTS@
 
 @@element
-ENV @VARIABLE@=@VALUE@"${@VARIABLE@:+:${@VARIABLE@}}"
+ENV @VARIABLE@="@VALUE@${@VARIABLE@:+:${@VARIABLE@}}"
 @@kept
 # @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
 # @WHY@

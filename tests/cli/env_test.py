@@ -34,7 +34,7 @@ class Env(Folder):
         finished = run("env", "--capture", WSL, environment={**BARE_ENVIRONMENT, "SHELL": "/bin/nologin"})
         self.assertIn(" for sh.", finished.stdout)
         self.assertIn("/bin/nologin is not known", finished.stderr)
-        unknown = run("env", "--capture", WSL, "--shell", "fsh")
+        unknown = run("env", "--capture", WSL, "--shell", "fisch")
         self.assertEqual((unknown.returncode, unknown.stdout), (2, ""))
         self.assertIn("did you mean 'fish'", unknown.stderr)
 

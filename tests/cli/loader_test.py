@@ -8,8 +8,8 @@ import struct
 import subprocess
 import unittest
 
-import loader_bench
-from loader_bench import Workshop, differences, libs_json, predicted
+import loader_workshop
+from loader_workshop import Workshop, differences, libs_json, predicted
 
 TARGET = "libtarget.so.1"
 
@@ -18,7 +18,7 @@ def subsets(items):
     return itertools.chain.from_iterable(itertools.combinations(items, n) for n in range(len(items) + 1))
 
 
-@unittest.skipUnless(loader_bench.COMPILER, "no C compiler to build libraries with")
+@unittest.skipUnless(loader_workshop.COMPILER, "no C compiler to build libraries with")
 @unittest.skipUnless(platform.libc_ver()[0] == "glibc", "the rules are glibc's")
 class Loader(unittest.TestCase):
     @classmethod

@@ -301,7 +301,7 @@ class Matrix(unittest.TestCase):
                 (self.folder / "s").write_bytes(script)
                 (self.folder / "program").write_text(
                     'set -- one "two three"; IFS=x; before=$-\n. ./s\nprintf "%s|" "$@" "$IFS" "$-" "$before"\n'
-                    'sage_doctor_deactivate\nset | grep sage_doctor\ntrue\n', encoding="utf-8")
+                    "sage_doctor_deactivate\nset | grep '^sage_doctor'\ntrue\n", encoding="utf-8")
                 finished = subprocess.run([*SHELLS[name][1], "program"], cwd=self.folder, env={"PATH": "/usr/bin:/bin"},
                                           capture_output=True, text=True, timeout=60, check=True)
                 words = finished.stdout.split("|")
@@ -327,6 +327,18 @@ class Matrix(unittest.TestCase):
                                           env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)})
                 self.assertNotIn("reached", finished.stdout)
                 self.assertIn("nothing usable", finished.stdout + finished.stderr)
+
+    def test_hipcc_of_this_machine_answers(self):
+        if shutil.which("hipcc") is None:
+            self.skipTest("hipcc is not installed")
+        script = self.folder / "here"
+        made = subprocess.run([BINARY, "env", "--toolchain", "hipcc", "--shell", "bash", "-o", script],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("Tier: compiler root", script.read_text(encoding="utf-8"))
+        answer = subprocess.run(["bash", "-euc", '. "$1"; hipcc --version', "bash", str(script)], capture_output=True,
+                                text=True, timeout=60, check=True)
+        self.assertIn("HIP version", answer.stdout)
 
     def test_shellcheck_is_content(self):
         if shutil.which("shellcheck") is None:

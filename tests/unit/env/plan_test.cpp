@@ -54,6 +54,8 @@ Facts machine(std::vector<Toolchain> compilers) {
   facts.toolchains.torch_rocm_homes = std::vector<TorchRocmHome>{};
   facts.libraries.copies = std::vector<LibraryCopy>{};
   facts.libraries.predictions = std::vector<LoadPrediction>{};
+  facts.rocm.hsa = std::vector<HsaCopy>{
+      test::hsa_copy("/opt/rocm-7.2.0/lib/libhsa-runtime64.so.1", LibraryOrigin::rocm_root, "7.2.0", true, false)};
   facts.platform.memory_available = 64ULL << 30;
   facts.platform.memory_limit = 64ULL << 30;
   facts.platform.usable_cpus = 16;
