@@ -9,6 +9,7 @@
 #include "probes/python_environments.hpp"
 #include "probes/python_packages.hpp"
 #include "probes/python_paths.hpp"
+#include "probes/search_path.hpp"
 #include "probes/rocm_sdk_files.hpp"
 #include "probes/sage_install.hpp"
 #include "probes/torch_install.hpp"
@@ -61,7 +62,7 @@ std::vector<PythonPackage> records_for(const PythonSite& site, const std::vector
   std::vector<PythonPackage> records = own;
   for (const PythonPackage& package : inventory.packages) {
     const bool taken = std::any_of(inventory.torch.begin(), inventory.torch.end(), [&](const TorchInstall& torch) {
-      return parent(torch.folder) == parent(package.dist_info);
+      return parent_folder(torch.folder) == parent_folder(package.dist_info);
     });
     if (package.name == "torch" && !taken) records.push_back(package);
   }
@@ -92,7 +93,7 @@ std::vector<std::string> folders_named_by(const Host& host, const std::string& s
   if (name.ends_with(".pth") && !name.starts_with('.')) return folders_of_pth(host, site, name);
   if (!is_editable_finder(name)) return {};
   const std::string tree = mapped_folder(host.read_file(site + "/" + name).value_or(""), "torch");
-  return tree.starts_with('/') && is_folder(host, tree) ? std::vector<std::string>{parent(tree)}
+  return tree.starts_with('/') && is_folder(host, tree) ? std::vector<std::string>{parent_folder(tree)}
                                                         : std::vector<std::string>{};
 }
 

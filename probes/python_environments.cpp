@@ -14,6 +14,7 @@
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
 #include "probes/python_paths.hpp"
+#include "probes/search_path.hpp"
 #include "probes/python_shims.hpp"
 
 namespace sage {
@@ -87,14 +88,14 @@ class SiteList {
 
   void add_user() {
     const ProcessIdentity process = host_.process();
-    if (!variable(host_, "PYTHONNOUSERSITE").empty() || process.uid != process.effective_uid) return;
-    std::string base = variable(host_, "PYTHONUSERBASE");
+    if (!variable_of(host_, "PYTHONNOUSERSITE").empty() || process.uid != process.effective_uid) return;
+    std::string base = variable_of(host_, "PYTHONUSERBASE");
     if (base.empty() && !process.home.empty()) base = process.home + "/.local";
     if (base.starts_with('/')) add(base + "/lib/python" + version_ + "/site-packages", SiteKind::user);
   }
 
   void add_python_path() {
-    for (const std::string& folder : path_folders(variable(host_, "PYTHONPATH"))) add(folder, SiteKind::python_path);
+    for (const std::string& folder : path_folders(variable_of(host_, "PYTHONPATH"))) add(folder, SiteKind::python_path);
   }
 
   [[nodiscard]] std::vector<PythonSite> take() { return std::move(sites_); }
@@ -179,7 +180,7 @@ PythonEnvironment describe_venv(const Host& host, const std::string& prefix, con
   }
   const bool with_base = to_lower(setting(settings, "include-system-site-packages")) == "true";
   environment.sites =
-      sites_of_venv(host, prefix, *environment.version, with_base && home.starts_with('/') ? parent(home) : "");
+      sites_of_venv(host, prefix, *environment.version, with_base && home.starts_with('/') ? parent_folder(home) : "");
   return environment;
 }
 
@@ -193,7 +194,7 @@ PythonKind kind_of_prefix(const Host& host, const std::string& prefix) {
 /// An interpreter that is no virtual environment, below `installed`; PYTHONHOME sends it elsewhere. `real` is its
 /// executable without links.
 PythonEnvironment describe_interpreter(const Host& host, const std::string& installed, const std::string& real) {
-  const std::vector<std::string> homes = path_folders(variable(host, "PYTHONHOME"));
+  const std::vector<std::string> homes = path_folders(variable_of(host, "PYTHONHOME"));
   const std::string prefix = homes.empty() ? installed : homes.front();
   PythonEnvironment environment;
   environment.prefix = prefix;
@@ -220,16 +221,16 @@ PythonEnvironment describe_prefix(const Host& host, const std::string& prefix) {
 }
 
 PythonEnvironment describe_executable(const Host& host, const std::string& executable) {
-  const std::string folder = parent(executable);
-  for (const std::string& place : {folder, parent(folder)}) {
+  const std::string folder = parent_folder(executable);
+  for (const std::string& place : {folder, parent_folder(folder)}) {
     const auto config = host.read_file(place + "/pyvenv.cfg", config_cap);
     if (!config) continue;
-    PythonEnvironment environment = describe_venv(host, parent(folder), *config);
+    PythonEnvironment environment = describe_venv(host, parent_folder(folder), *config);
     environment.executable = executable;
     return environment;
   }
   const std::string real = host.canonical(executable).value_or(executable);
-  PythonEnvironment environment = describe_interpreter(host, parent(parent(real)), real);
+  PythonEnvironment environment = describe_interpreter(host, parent_folder(parent_folder(real)), real);
   environment.executable = executable;
   return environment;
 }
@@ -237,7 +238,7 @@ PythonEnvironment describe_executable(const Host& host, const std::string& execu
 // ---- where to look
 
 std::string first_in_path(const Host& host, const std::string& name) {
-  for (const std::string& folder : off_windows(host, path_folders(variable(host, "PATH")))) {
+  for (const std::string& folder : off_windows(host, path_folders(variable_of(host, "PATH")))) {
     if (std::string executable = started_by(host, folder, name); !executable.empty()) return executable;
   }
   return "";
@@ -321,7 +322,7 @@ std::vector<PythonEnvironment> find_python_environments(const Host& host, const 
   EnvironmentList environments(host);
   if (!named.empty()) environments.add(describe_named(host, named), PythonFound::named);
   const auto add_named = [&](const char* name, PythonFound found) {
-    std::string prefix = variable(host, name);
+    std::string prefix = variable_of(host, name);
     while (prefix.size() > 1 && prefix.ends_with('/')) prefix.pop_back();
     if (prefix.starts_with('/')) environments.add(describe_prefix(host, prefix), found);
   };

@@ -15,6 +15,7 @@
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
 #include "probes/python_paths.hpp"
+#include "probes/search_path.hpp"
 
 namespace sage {
 namespace {
@@ -76,7 +77,7 @@ std::string in_folder(const std::string& folder, std::string_view name) {
 }
 
 std::string pyenv_version(const Host& host, const std::string& root) {
-  if (std::string chosen = first_word(variable(host, "PYENV_VERSION")); !chosen.empty()) return chosen;
+  if (std::string chosen = first_word(variable_of(host, "PYENV_VERSION")); !chosen.empty()) return chosen;
   for (const std::string& folder : upward(host.process().working_folder)) {
     if (std::string chosen = version_in(host, in_folder(folder, ".python-version"), first_word); !chosen.empty()) {
       return chosen;
@@ -128,7 +129,7 @@ std::string started_by(const Host& host, const std::string& folder, const std::s
   const auto status = host.status(executable);
   if (!status || status->type != FileType::regular) return "";
   if (!folder.ends_with("/shims")) return executable;
-  const std::string root = parent(folder);
+  const std::string root = parent_folder(folder);
   if (is_folder(host, root + "/versions")) {
     return installed_python(host, root + "/versions", pyenv_version(host, root), name);
   }

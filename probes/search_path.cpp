@@ -20,15 +20,18 @@ std::string variable_of(const Host& host, const std::string& name) {
   return found == variables.end() ? "" : found->second;
 }
 
-std::vector<std::string> search_path(const Host& host) {
+std::vector<std::string> path_folders(const std::string& list) {
   std::vector<std::string> folders;
-  const std::string list = variable_of(host, "PATH");
   for (const std::string_view part : split(list, ':')) {
     std::string folder(part);
     while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
     if (folder.starts_with('/') && folders.size() < most_folders) folders.push_back(std::move(folder));
   }
   return folders;
+}
+
+std::vector<std::string> search_path(const Host& host) {
+  return path_folders(variable_of(host, "PATH"));
 }
 
 Fact<std::string> find_in_path(const Host& host, const std::string& name) {

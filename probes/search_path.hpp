@@ -11,6 +11,9 @@ namespace sage {
 /// The value of an allow-listed variable; empty when it is not set.
 [[nodiscard]] std::string variable_of(const Host& host, const std::string& name);
 
+/// The absolute folders of a list like PATH, at most 128, without slashes at their ends.
+[[nodiscard]] std::vector<std::string> path_folders(const std::string& list);
+
 /// The absolute folders of PATH in their order, at most 128; none when it is not set.
 [[nodiscard]] std::vector<std::string> search_path(const Host& host);
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "doctor/checks/distribution.hpp"
 #include "doctor/checks/proof_common.hpp"
+#include "doctor/checks/toolchain_rows.hpp"
 #include "doctor/checks/wording.hpp"
 #include "doctor/toolchain/verdict.hpp"
 
@@ -124,20 +124,6 @@ Finding judge(const CheckInput& input, const Pair& pair) {
   return finding;
 }
 
-Remedy install_clang(const Facts& facts) {
-  Remedy remedy{"A clang of version 18 or newer with its lld builds kernels for gfx11 and gfx12 without any ROCm. Where the "
-                "distribution has none, https://apt.llvm.org does.",
-                {},
-                {}};
-  const FamilyCommand install = {"sudo apt-get install clang-19 lld-19", "sudo dnf install clang lld",
-                                 "sudo pacman -S --needed clang lld", "sudo zypper install clang lld"};
-  const std::string command = command_for(package_family(facts.platform.distribution), install);
-  if (command.empty()) return remedy;
-  remedy.commands = {command};
-  remedy.needs = {Need::sudo};
-  return remedy;
-}
-
 /// Whether any compiler builds kernels for the target.
 Finding judge_target(const CheckInput& input, const std::string& target, const std::vector<Pair>& pairs) {
   std::size_t tried = 0;
@@ -162,7 +148,7 @@ Finding judge_target(const CheckInput& input, const std::string& target, const s
                                 : "none of " + counted(tried, "compiler") + " builds for " + target;
   finding.cause = "They are older than the GPU, or lack a part such as lld; what each of them said is above.";
   finding.confidence = Confidence::likely;
-  finding.remedies = {install_clang(input.facts)};
+  finding.remedies = compiler_remedies(input, target);
   finding.verify = verify_command(target);
   return finding;
 }

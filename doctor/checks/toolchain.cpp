@@ -40,7 +40,12 @@ std::string needed_llvm(const GfxTables& tables, const std::string& target) {
   return version_below(first, "15") ? "15" : first;
 }
 
-/// A clang of the distribution is the smallest thing that builds freestanding kernels: no ROCm around it.
+bool made_for_gpus(const Toolchain& compiler) {
+  return !compiler.kind.is(CompilerKind::clang) && !compiler.kind.is(CompilerKind::nvcc);
+}
+
+}  // namespace
+
 std::vector<Remedy> compiler_remedies(const CheckInput& input, const std::string& target) {
   const Distribution& distribution = input.facts.platform.distribution;
   const std::string needed = needed_llvm(input.tables, target);
@@ -67,12 +72,6 @@ std::vector<Remedy> compiler_remedies(const CheckInput& input, const std::string
   remedies.push_back(std::move(remedy));
   return remedies;
 }
-
-bool made_for_gpus(const Toolchain& compiler) {
-  return !compiler.kind.is(CompilerKind::clang) && !compiler.kind.is(CompilerKind::nvcc);
-}
-
-}  // namespace
 
 std::optional<Finding> skip_without_compilers(const Facts& facts) {
   if (auto skip = skip_without_gpu(facts)) return skip;

@@ -20,6 +20,10 @@ namespace sage {
 /// A skip without AMD GPU, or when the compilers or the kind of one of them are unknown.
 [[nodiscard]] std::optional<Finding> skip_without_compilers(const Facts& facts);
 
+/// How to get the smallest thing that builds freestanding kernels for the target: a clang of the distribution, with no
+/// ROCm around it.
+[[nodiscard]] std::vector<Remedy> compiler_remedies(const CheckInput& input, const std::string& target);
+
 /// "hipcc of ROCm 7.2.0", "clang++ 19.1.7".
 [[nodiscard]] std::string compiler_label(const Toolchain& compiler);
 
