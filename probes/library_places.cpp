@@ -164,10 +164,14 @@ Result<FileIdentity> identify(const Host& host, const std::string& path) {
 }
 
 std::vector<std::string> cached_paths(const std::vector<LoaderCacheEntry>& cache, std::string_view stem) {
-  std::vector<std::string> paths;
+  std::vector<LoaderCacheEntry> entries;
   for (const LoaderCacheEntry& entry : cache) {
-    if (entry.soname == stem || entry.soname.starts_with(std::string(stem) + ".")) paths.push_back(entry.path);
+    if (entry.soname == stem || entry.soname.starts_with(std::string(stem) + ".")) entries.push_back(entry);
   }
+  // By name, so that a capture, which keeps the order of the paths of each name alone, gives the same.
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.soname < b.soname; });
+  std::vector<std::string> paths;
+  for (const LoaderCacheEntry& entry : entries) paths.push_back(entry.path);
   return paths;
 }
 
