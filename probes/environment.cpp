@@ -24,7 +24,7 @@ struct PathVariable {
 constexpr std::array path_variables = {
     PathVariable{"ROCM_HOME", ""},           PathVariable{"ROCM_PATH", ""},      PathVariable{"HIP_PATH", ""},
     PathVariable{"HIP_DEVICE_LIB_PATH", ""}, PathVariable{"HIP_CLANG_PATH", ""}, PathVariable{"LD_LIBRARY_PATH", ":;"},
-    PathVariable{"LD_PRELOAD", ": "},
+    PathVariable{"LD_PRELOAD", ": "},        PathVariable{"TRITON_LIBHIP_PATH", ""},
 };
 
 std::vector<std::string> elements(const std::string& value, std::string_view separators) {

@@ -17,14 +17,14 @@ namespace sage {
 Facts collect_facts(const Host& host, const GfxTables& tables, const ProbeOptions& options) {
   Facts facts;
   facts.platform = probe_platform(host);
-  facts.wsl = probe_wsl(host, options, facts.platform);
+  facts.python = probe_python(host, options);
+  facts.wsl = probe_wsl(host, options, facts.platform, facts.python);
   facts.gpus = probe_gpus(host, tables, options, facts.platform, facts.wsl);
   // Which render nodes may be opened depends on which GPUs are awake.
   facts.devices = probe_devices(host, facts.gpus);
   facts.driver = probe_driver(host, facts.platform);
-  facts.rocm = probe_rocm(host, options, facts.platform);
+  facts.rocm = probe_rocm(host, options, facts.platform, facts.python);
   facts.environment = probe_environment(host, options);
-  facts.python = probe_python(host);
   facts.libraries = probe_libraries(host, options, facts.python);
   facts.toolchains = probe_toolchains(host, options, facts.python);
   facts.deep = options.deep;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct ProbeOptions {
   std::vector<std::string> search_folders; ///< further places to look for ROCm, from the configuration
   std::string target;                      ///< gfx target that the user configured; empty: none
   std::string python;                      ///< interpreter or environment that the user named; empty: none
+  std::function<void(const std::string&)> progress;  ///< told what is done next when it may take seconds; may be empty
 };
 
 /// Runs every probe. Never fails: what can't be established is unknown in the result, with the reason.

@@ -8,7 +8,12 @@
 #include "probes/look.hpp"
 #include "probes/python_environments.hpp"
 #include "probes/python_packages.hpp"
+#include "probes/python_paths.hpp"
+#include "probes/search_path.hpp"
+#include "probes/rocm_sdk_files.hpp"
+#include "probes/sage_install.hpp"
 #include "probes/torch_install.hpp"
+#include "probes/torch_targets.hpp"
 
 namespace sage {
 namespace {
@@ -34,21 +39,8 @@ struct Inventory {
   std::vector<std::string> sdk_folders;
   std::optional<std::string> devel_site;  ///< the first with rocm_sdk_devel
   std::optional<std::string> sage_site;   ///< the first with sageattention
+  std::vector<SageInstall> sage;
 };
-
-/// By the table of facts/wheels.md 2.4.
-Fact<DevelState> devel_state(const Host& host, const std::optional<std::string>& site) {
-  if (!site) return DevelState::absent;
-  const auto names = host.list_folder(*site + "/rocm_sdk_devel");
-  if (!names) return Fact<DevelState>::unknown(names.error());
-  const bool packed =
-      std::any_of(names->begin(), names->end(), [](const std::string& name) { return name.starts_with("_devel.tar"); });
-  const Fact<bool> unpacked = exists(host, *site + "/_rocm_sdk_devel/__init__.py");
-  if (!unpacked.known()) return Fact<DevelState>::unknown(unpacked.why_unknown());
-  if (packed) return *unpacked ? DevelState::interrupted : DevelState::not_expanded;
-  if (*unpacked) return DevelState::expanded;
-  return Fact<DevelState>::unknown(*site + ": rocm_sdk_devel has no archive and was not expanded");
-}
 
 Fact<std::vector<std::string>> sage_binaries(const Host& host, const std::optional<std::string>& site) {
   using List = Fact<std::vector<std::string>>;
@@ -62,6 +54,21 @@ Fact<std::vector<std::string>> sage_binaries(const Host& host, const std::option
   return binaries;
 }
 
+/// The records that may be those of the torch in `site`. A development install has its record in the site whose .pth
+/// file names its tree.
+std::vector<PythonPackage> records_for(const PythonSite& site, const std::vector<PythonPackage>& own,
+                                       const Inventory& inventory) {
+  if (!site.kind.is(SiteKind::pth)) return own;
+  std::vector<PythonPackage> records = own;
+  for (const PythonPackage& package : inventory.packages) {
+    const bool taken = std::any_of(inventory.torch.begin(), inventory.torch.end(), [&](const TorchInstall& torch) {
+      return parent_folder(torch.folder) == parent_folder(package.dist_info);
+    });
+    if (package.name == "torch" && !taken) records.push_back(package);
+  }
+  return records;
+}
+
 void take_stock_of(const Host& host, const PythonSite& site, const std::vector<std::string>& names,
                    Inventory& inventory) {
   std::vector<PythonPackage> packages;
@@ -70,10 +77,24 @@ void take_stock_of(const Host& host, const PythonSite& site, const std::vector<s
     if (is_leftover(name)) inventory.leftovers.push_back(site.path + "/" + name);
     if (name.starts_with("_rocm_sdk_")) inventory.sdk_folders.push_back(site.path + "/" + name);
   }
-  if (has(names, "torch")) inventory.torch.push_back(describe_torch(host, site, names, packages));
+  if (has(names, "torch")) {
+    inventory.torch.push_back(describe_torch(host, site, names, records_for(site, packages, inventory)));
+  }
   if (!inventory.devel_site && has(names, "rocm_sdk_devel")) inventory.devel_site = site.path;
-  if (!inventory.sage_site && has(names, "sageattention")) inventory.sage_site = site.path;
+  if (!inventory.sage_site && has(names, "sageattention")) {
+    inventory.sage_site = site.path;
+    inventory.sage.push_back(describe_sageattention(host, site.path, packages));
+  }
   std::move(packages.begin(), packages.end(), std::back_inserter(inventory.packages));
+}
+
+/// The folders that a site's file of this name adds: those of a .pth file, or the tree of a development install.
+std::vector<std::string> folders_named_by(const Host& host, const std::string& site, const std::string& name) {
+  if (name.ends_with(".pth") && !name.starts_with('.')) return folders_of_pth(host, site, name);
+  if (!is_editable_finder(name)) return {};
+  const std::string tree = mapped_folder(host.read_file(site + "/" + name).value_or(""), "torch");
+  return tree.starts_with('/') && is_folder(host, tree) ? std::vector<std::string>{parent_folder(tree)}
+                                                        : std::vector<std::string>{};
 }
 
 /// Puts the folders that the site's .pth files name behind the site. Those folders' own .pth files are not read, nor
@@ -84,8 +105,8 @@ void add_pth_folders(const Host& host, std::vector<PythonSite>& sites, std::size
   const std::string site = sites[at].path;
   std::size_t files = 0;
   for (const std::string& name : names) {
-    if (!name.ends_with(".pth") || name.starts_with('.') || ++files > most_pth_files) continue;
-    for (std::string& folder : folders_of_pth(host, site, name)) {
+    if ((!name.ends_with(".pth") && !is_editable_finder(name)) || ++files > most_pth_files) continue;
+    for (std::string& folder : folders_named_by(host, site, name)) {
       const bool known = std::any_of(sites.begin(), sites.end(),
                                      [&](const PythonSite& other) { return other.path == folder; });
       if (known || sites.size() >= most_sites) continue;
@@ -100,6 +121,7 @@ void nothing_known(PythonEnvironment& environment, const Error& why) {
       Fact<std::vector<std::string>>::unknown(why);
   environment.torch = Fact<std::vector<TorchInstall>>::unknown(why);
   environment.devel = Fact<DevelState>::unknown(why);
+  environment.sage = Fact<std::vector<SageInstall>>::unknown(why);
 }
 
 void take_stock(const Host& host, PythonEnvironment& environment) {
@@ -112,21 +134,43 @@ void take_stock(const Host& host, PythonEnvironment& environment) {
     add_pth_folders(host, sites, i, *names);
     take_stock_of(host, sites[i], *names, inventory);
   }
-  environment.devel = devel_state(host, inventory.devel_site);
+  environment.devel = inventory.devel_site ? devel_state(host, *inventory.devel_site) : DevelState::absent;
   environment.sage_binaries = sage_binaries(host, inventory.sage_site);
   environment.packages = std::move(inventory.packages);
   environment.leftovers = std::move(inventory.leftovers);
   environment.torch = std::move(inventory.torch);
   environment.sdk_folders = std::move(inventory.sdk_folders);
+  environment.sage = std::move(inventory.sage);
+}
+
+/// Looks into the libraries of the torch that is imported and of the SDK.
+void look_into_libraries(const Host& host, PythonEnvironment& environment) {
+  if (!environment.torch.known() || environment.torch->empty() || !environment.sdk_folders.known()) return;
+  TorchInstall& torch = environment.torch.value().front();
+  const std::string libraries = sdk_libraries(*environment.sdk_folders);
+  read_torch_targets(host, (libraries.empty() ? torch.folder : libraries) + "/lib", torch);
+  environment.sdk = describe_sdk_files(host, *environment.sdk_folders, torch.folder + "/lib", environment.devel);
+}
+
+Fact<std::vector<std::string>> find_comfyui(const Host& host) {
+  const std::string here = host.process().working_folder;
+  if (!here.starts_with('/')) return Fact<std::vector<std::string>>::unknown("the working folder is not known");
+  std::vector<std::string> found;
+  for (const std::string& folder : {here, here + "/ComfyUI"}) {
+    if (exists(host, folder + "/comfy/model_management.py").is(true)) found.push_back(folder);
+  }
+  return found;
 }
 
 }  // namespace
 
-Python probe_python(const Host& host) {
-  std::vector<PythonEnvironment> environments = find_python_environments(host);
+Python probe_python(const Host& host, const ProbeOptions& options) {
+  std::vector<PythonEnvironment> environments = find_python_environments(host, options.python);
   for (PythonEnvironment& environment : environments) take_stock(host, environment);
+  if (!environments.empty()) look_into_libraries(host, environments.front());
   Python python;
   python.environments = std::move(environments);
+  python.comfyui = find_comfyui(host);
   return python;
 }
 

@@ -6,47 +6,23 @@
 #include "probes/python_environments.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
+#include "probes/python_paths.hpp"
+#include "probes/search_path.hpp"
+#include "probes/python_shims.hpp"
 
 namespace sage {
 namespace {
 
 constexpr std::size_t most_environments = 16;
-constexpr std::size_t most_path_folders = 128;
-constexpr std::size_t most_parents = 64;
+constexpr std::size_t most_listed_environments = 8;
 constexpr std::size_t config_cap = 64 * 1024;
-
-std::string parent(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
-}
-
-bool is_folder(const Host& host, const std::string& path) {
-  const auto status = host.status(path);
-  return status.ok() && status->type == FileType::directory;
-}
-
-std::string variable(const Host& host, const std::string& name) {
-  const auto variables = host.environment();
-  const auto found = variables.find(name);
-  return found == variables.end() ? "" : found->second;
-}
-
-/// The absolute folders of a list like PATH.
-std::vector<std::string> path_folders(const std::string& list) {
-  std::vector<std::string> folders;
-  for (const std::string_view part : split(list, ':')) {
-    std::string folder(part);
-    while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-    if (folder.starts_with('/') && folders.size() < most_path_folders) folders.push_back(std::move(folder));
-  }
-  return folders;
-}
 
 // ---- versions
 
@@ -112,14 +88,14 @@ class SiteList {
 
   void add_user() {
     const ProcessIdentity process = host_.process();
-    if (!variable(host_, "PYTHONNOUSERSITE").empty() || process.uid != process.effective_uid) return;
-    std::string base = variable(host_, "PYTHONUSERBASE");
+    if (!variable_of(host_, "PYTHONNOUSERSITE").empty() || process.uid != process.effective_uid) return;
+    std::string base = variable_of(host_, "PYTHONUSERBASE");
     if (base.empty() && !process.home.empty()) base = process.home + "/.local";
     if (base.starts_with('/')) add(base + "/lib/python" + version_ + "/site-packages", SiteKind::user);
   }
 
   void add_python_path() {
-    for (const std::string& folder : path_folders(variable(host_, "PYTHONPATH"))) add(folder, SiteKind::python_path);
+    for (const std::string& folder : path_folders(variable_of(host_, "PYTHONPATH"))) add(folder, SiteKind::python_path);
   }
 
   [[nodiscard]] std::vector<PythonSite> take() { return std::move(sites_); }
@@ -204,7 +180,7 @@ PythonEnvironment describe_venv(const Host& host, const std::string& prefix, con
   }
   const bool with_base = to_lower(setting(settings, "include-system-site-packages")) == "true";
   environment.sites =
-      sites_of_venv(host, prefix, *environment.version, with_base && home.starts_with('/') ? parent(home) : "");
+      sites_of_venv(host, prefix, *environment.version, with_base && home.starts_with('/') ? parent_folder(home) : "");
   return environment;
 }
 
@@ -215,8 +191,11 @@ PythonKind kind_of_prefix(const Host& host, const std::string& prefix) {
   return PythonKind::system;
 }
 
-/// An interpreter that is no virtual environment. `real` is its executable without links.
-PythonEnvironment describe_interpreter(const Host& host, const std::string& prefix, const std::string& real) {
+/// An interpreter that is no virtual environment, below `installed`; PYTHONHOME sends it elsewhere. `real` is its
+/// executable without links.
+PythonEnvironment describe_interpreter(const Host& host, const std::string& installed, const std::string& real) {
+  const std::vector<std::string> homes = path_folders(variable_of(host, "PYTHONHOME"));
+  const std::string prefix = homes.empty() ? installed : homes.front();
   PythonEnvironment environment;
   environment.prefix = prefix;
   environment.kind = kind_of_prefix(host, prefix);
@@ -242,61 +221,78 @@ PythonEnvironment describe_prefix(const Host& host, const std::string& prefix) {
 }
 
 PythonEnvironment describe_executable(const Host& host, const std::string& executable) {
-  const std::string folder = parent(executable);
-  for (const std::string& place : {folder, parent(folder)}) {
+  const std::string folder = parent_folder(executable);
+  for (const std::string& place : {folder, parent_folder(folder)}) {
     const auto config = host.read_file(place + "/pyvenv.cfg", config_cap);
     if (!config) continue;
-    PythonEnvironment environment = describe_venv(host, parent(folder), *config);
+    PythonEnvironment environment = describe_venv(host, parent_folder(folder), *config);
     environment.executable = executable;
     return environment;
   }
   const std::string real = host.canonical(executable).value_or(executable);
-  PythonEnvironment environment = describe_interpreter(host, parent(parent(real)), real);
+  PythonEnvironment environment = describe_interpreter(host, parent_folder(parent_folder(real)), real);
   environment.executable = executable;
   return environment;
 }
 
-// ---- PATH
-
-/// The first version that a pyenv version file or PYENV_VERSION names.
-std::string first_version(std::string_view text) {
-  for (const std::string_view line : lines(text)) {
-    const auto parts = words(line.substr(0, line.find('#')));
-    if (!parts.empty()) return std::string(split(parts.front(), ':').front());
-  }
-  return "";
-}
-
-std::string pyenv_version(const Host& host, const std::string& root) {
-  if (const std::string chosen = first_version(variable(host, "PYENV_VERSION")); !chosen.empty()) return chosen;
-  std::string folder = host.process().working_folder;
-  for (std::size_t level = 0; folder.starts_with('/') && level < most_parents; ++level) {
-    const auto text = host.read_file((folder == "/" ? "" : folder) + "/.python-version", config_cap);
-    if (text.ok() && !first_version(*text).empty()) return first_version(*text);
-    if (folder == "/") break;
-    folder = parent(folder);
-  }
-  return first_version(host.read_file(root + "/version", config_cap).value_or(""));
-}
-
-/// What a name in a folder of PATH starts; empty when nothing. A shim of pyenv is a script that starts another Python.
-std::string started_by(const Host& host, const std::string& folder, const std::string& name) {
-  std::string executable = folder + "/" + name;
-  const auto status = host.status(executable);
-  if (!status || status->type != FileType::regular) return "";
-  const std::string root = parent(folder);
-  if (!folder.ends_with("/shims") || !is_folder(host, root + "/versions")) return executable;
-  const std::string version = pyenv_version(host, root);
-  if (version.empty() || version == "system" || contains(version, "/")) return "";
-  executable = root + "/versions/" + version + "/bin/" + name;
-  return host.status(executable).ok() ? executable : "";
-}
+// ---- where to look
 
 std::string first_in_path(const Host& host, const std::string& name) {
-  for (const std::string& folder : path_folders(variable(host, "PATH"))) {
+  for (const std::string& folder : off_windows(host, path_folders(variable_of(host, "PATH")))) {
     if (std::string executable = started_by(host, folder, name); !executable.empty()) return executable;
   }
   return "";
+}
+
+/// What stands in for an environment that the user named and that is none.
+PythonEnvironment no_environment(const std::string& path, const Error& why) {
+  PythonEnvironment environment;
+  environment.prefix = path;
+  environment.kind = Fact<PythonKind>::unknown(why);
+  environment.version = Fact<std::string>::unknown(why);
+  environment.home = std::optional<std::string>();
+  environment.interpreter_there = false;
+  environment.sites = Fact<std::vector<PythonSite>>::unknown(why);
+  return environment;
+}
+
+/// The absolute path of what the user named: a path, or a command of PATH.
+std::string named_path(const Host& host, std::string named) {
+  while (named.size() > 1 && named.ends_with('/')) named.pop_back();
+  // By its text alone: a link is what tells an environment from the interpreter behind it.
+  const auto plain = [](const std::string& path) { return std::filesystem::path(path).lexically_normal().string(); };
+  if (named.starts_with('/')) return plain(named);
+  std::string here = plain(host.process().working_folder + "/" + named);
+  if (contains(named, "/") || host.status(here).ok()) return here;
+  const std::string command = first_in_path(host, named);
+  return command.empty() ? here : command;
+}
+
+/// The interpreter, or the environment's folder, that the user named.
+PythonEnvironment describe_named(const Host& host, const std::string& named) {
+  const std::string path = named_path(host, named);
+  const auto status = host.status(path);
+  if (!status) return no_environment(path, status.error());
+  if (status->type == FileType::regular) return describe_executable(host, path);
+  if (status->type != FileType::directory) return no_environment(path, {0, path + ": neither interpreter nor folder"});
+  const std::string executable = executable_of(host, path);
+  if (executable.empty()) return no_environment(path, {0, path + ": no bin/python3 in it"});
+  // A folder with an interpreter and no settings of its own is a prefix such as /usr or one of pyenv's.
+  return exists(host, path + "/pyvenv.cfg").is(true) ? describe_prefix(host, path)
+                                                     : describe_executable(host, executable);
+}
+
+/// The environments that conda keeps a list of (facts/wheels.md 2.13), the base installation among them.
+std::vector<std::string> listed_by_conda(const Host& host) {
+  const std::string home = host.process().home;
+  if (!home.starts_with('/')) return {};
+  const std::string text = host.read_file(home + "/.conda/environments.txt", config_cap).value_or("");
+  std::vector<std::string> prefixes;
+  for (const std::string_view line : lines(text)) {
+    const std::string_view prefix = trim(line);
+    if (prefix.starts_with('/') && prefixes.size() < most_listed_environments) prefixes.emplace_back(prefix);
+  }
+  return off_windows(host, std::move(prefixes));
 }
 
 class EnvironmentList {
@@ -308,7 +304,7 @@ class EnvironmentList {
     if (list_.size() == most_environments || std::find(places_.begin(), places_.end(), place) != places_.end()) return;
     places_.push_back(place);
     environment.found = found;
-    environment.interpreter_there = interpreter_there(host_, environment);
+    if (!environment.interpreter_there.known()) environment.interpreter_there = interpreter_there(host_, environment);
     list_.push_back(std::move(environment));
   }
 
@@ -322,10 +318,11 @@ class EnvironmentList {
 
 }  // namespace
 
-std::vector<PythonEnvironment> find_python_environments(const Host& host) {
+std::vector<PythonEnvironment> find_python_environments(const Host& host, const std::string& named) {
   EnvironmentList environments(host);
+  if (!named.empty()) environments.add(describe_named(host, named), PythonFound::named);
   const auto add_named = [&](const char* name, PythonFound found) {
-    std::string prefix = variable(host, name);
+    std::string prefix = variable_of(host, name);
     while (prefix.size() > 1 && prefix.ends_with('/')) prefix.pop_back();
     if (prefix.starts_with('/')) environments.add(describe_prefix(host, prefix), found);
   };
@@ -338,6 +335,9 @@ std::vector<PythonEnvironment> find_python_environments(const Host& host) {
   for (const char* name : {"python3", "python"}) {
     const std::string executable = first_in_path(host, name);
     if (!executable.empty()) environments.add(describe_executable(host, executable), PythonFound::path);
+  }
+  for (const std::string& prefix : listed_by_conda(host)) {
+    if (is_folder(host, prefix + "/conda-meta")) environments.add(describe_prefix(host, prefix), PythonFound::conda_list);
   }
   return environments.take();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "probes/facts/python.hpp"
@@ -9,6 +10,8 @@ namespace sage {
 
 /// The environments of probe_python() with everything about the interpreter and its folders, and nothing yet about
 /// what is installed. Each prefix once. `sites` are folders that exist; those that .pth files add are not among them.
-[[nodiscard]] std::vector<PythonEnvironment> find_python_environments(const Host& host);
+/// `named`: an interpreter, a command of PATH or the folder of an environment that comes first; empty: none. When it is
+/// none of these it is still listed, with interpreter_there false and the reason in `sites`.
+[[nodiscard]] std::vector<PythonEnvironment> find_python_environments(const Host& host, const std::string& named);
 
 }  // namespace sage

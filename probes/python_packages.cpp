@@ -11,17 +11,18 @@ namespace sage {
 namespace {
 
 constexpr std::size_t most_needs = 200;
+constexpr std::size_t most_home_pages = 8;
 constexpr std::size_t most_pth_lines = 64;
 constexpr std::size_t pth_cap = 64 * 1024;
 
 constexpr auto names_of_interest = std::to_array<std::string_view>({
-    "torch", "triton", "triton-rocm", "pytorch-triton-rocm", "pytorch-triton", "rocm", "sageattention", "flash-attn",
-    "aiter", "amd-aiter",
+    "torch", "triton", "triton-rocm", "pytorch-triton-rocm", "pytorch-triton", "rocm", "rocm-profiler", "flash-attn",
+    "aiter", "amd-aiter", "xformers", "amdsmi",
 });
 constexpr auto prefixes_of_interest = std::to_array<std::string_view>({"rocm-sdk-", "amd-torch-device-"});
 
 bool of_interest(std::string_view name) {
-  return std::find(names_of_interest.begin(), names_of_interest.end(), name) != names_of_interest.end() ||
+  return names_sageattention(name) || std::find(names_of_interest.begin(), names_of_interest.end(), name) != names_of_interest.end() ||
          std::any_of(prefixes_of_interest.begin(), prefixes_of_interest.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
@@ -32,7 +33,21 @@ std::optional<std::string_view> header(std::string_view line, std::string_view k
   return trim(line.substr(key.size() + 1));
 }
 
+/// The URL of "Home-page: URL" and "Project-URL: Homepage, URL"; nullopt for other lines, and for URLs that could hold a
+/// password.
+std::optional<std::string_view> home_page(std::string_view line) {
+  auto url = header(line, "Home-page");
+  if (const auto labelled = header(line, "Project-URL"); labelled && contains(*labelled, ",")) {
+    url = trim(labelled->substr(labelled->find(',') + 1));
+  }
+  return url && url->starts_with("http") && !contains(*url, "@") ? url : std::nullopt;
+}
+
 }  // namespace
+
+bool names_sageattention(std::string_view name) {
+  return contains(name, "sageattention") || contains(name, "sage-attention") || contains(name, "sageattn");
+}
 
 std::optional<PythonPackage> package_of_interest(const std::string& site, const std::string& name) {
   std::string_view stem = name;
@@ -55,6 +70,8 @@ PackageMetadata parse_metadata(std::string_view text) {
   for (const std::string_view line : lines(text)) {
     if (trim(line).empty()) break;
     if (const auto version = header(line, "Version")) metadata.version = *version;
+    const auto home = home_page(line);
+    if (home && metadata.home_pages.size() < most_home_pages) metadata.home_pages.emplace_back(*home);
     const auto need = header(line, "Requires-Dist");
     if (!need || metadata.needs.size() == most_needs) continue;
     const std::size_t marker = need->find(';');
@@ -70,6 +87,21 @@ std::vector<std::string> parse_wheel_tags(std::string_view text) {
     if (const auto tag = header(line, "Tag")) tags.emplace_back(*tag);
   }
   return tags;
+}
+
+std::string mapped_folder(std::string_view finder, std::string_view package) {
+  for (const std::string_view line : lines(finder)) {
+    if (!line.starts_with("MAPPING")) continue;
+    for (const char quote : {'\'', '"'}) {
+      const std::string key = quote + std::string(package) + quote + ':';
+      const std::size_t at = line.find(key);
+      if (at == std::string_view::npos) continue;
+      const std::string_view rest = trim(line.substr(at + key.size()));
+      const std::size_t end = rest.find(quote, 1);
+      if (rest.starts_with(quote) && end != std::string_view::npos) return std::string(rest.substr(1, end - 1));
+    }
+  }
+  return "";
 }
 
 std::vector<std::string> folders_of_pth(const Host& host, const std::string& site, const std::string& name) {

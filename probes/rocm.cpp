@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "probes/base/text.hpp"
 #include "probes/library_places.hpp"
-#include "probes/torch_version.hpp"
+#include "probes/rocm_version.hpp"
 #include "probes/wsl.hpp"
 
 namespace sage {
@@ -13,86 +12,6 @@ namespace {
 
 constexpr const char* hsa_stem = "libhsa-runtime64.so";
 constexpr const char* rocdxg_stem = "librocdxg.so";
-
-/// A version and the file that said so.
-struct SourcedVersion {
-  Fact<std::string> version;
-  Fact<std::string> source;
-};
-
-SourcedVersion unknown_version(const Error& why) {
-  return {Fact<std::string>::unknown(why), Fact<std::string>::unknown(why)};
-}
-
-/// "7.2.0" of "7.2.0-47"; empty when the text does not begin with a number.
-std::string leading_version(std::string_view text) {
-  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  std::string version(text.substr(0, end));
-  while (version.ends_with('.')) version.pop_back();
-  return version;
-}
-
-SourcedVersion version_of_tree(const Host& host, const std::string& tree) {
-  Error why;
-  for (const char* name : {"/.info/version", "/.info/version-dev"}) {
-    const std::string file = tree + name;
-    const auto text = host.read_file(file);
-    if (!text) {
-      if (why.text.empty()) why = text.error();
-      continue;
-    }
-    const std::string version = leading_version(trim(*text));
-    if (!version.empty()) return {version, file};
-    why = Error{0, file + ": not a version"};
-  }
-  return unknown_version(why);
-}
-
-/// The ROCm that a torch wheel was made with. `rocm` is exact, the local part of the version is next; `hip` agrees with
-/// ROCm in its first two numbers for every ROCm that wheels with their own runtime were made of, and its third is a
-/// build number (facts/wheels.md 2.6).
-SourcedVersion version_of_torch(const Host& host, const std::string& package) {
-  const std::string file = package + "/version.py";
-  const auto text = host.read_file(file);
-  if (!text) return unknown_version(text.error());
-  const TorchVersion torch = parse_torch_version(*text);
-  const std::string rocm = leading_version(torch.rocm.value_or(""));
-  std::string local;
-  std::string hip = leading_version(torch.hip.value_or(""));
-  const std::string version = torch.version.value_or("");
-  if (const std::size_t mark = version.find("+rocm"); mark != std::string::npos) {
-    local = leading_version(std::string_view(version).substr(mark + 5));
-  }
-  const std::size_t build_number = hip.find('.', std::min(hip.find('.') + 1, hip.size()));
-  if (build_number != std::string::npos) hip.resize(build_number);
-  for (const std::string& said : {rocm, local, hip}) {
-    if (!said.empty()) return {said, file};
-  }
-  return unknown_version({0, file + ": names no ROCm version"});
-}
-
-/// The version of an SDK wheel: the tree inside says it, else the name of the wheel's dist-info folder.
-SourcedVersion version_of_sdk(const Host& host, const std::string& package) {
-  SourcedVersion by_tree = version_of_tree(host, package);
-  if (by_tree.version.known()) return by_tree;
-  const std::string site = package.substr(0, package.rfind('/'));
-  const auto names = host.list_folder(site);
-  if (!names) return by_tree;
-  constexpr std::string_view prefix = "rocm_sdk_core-";
-  for (const std::string& name : *names) {
-    if (!to_lower(name).starts_with(prefix) || !name.ends_with(".dist-info")) continue;
-    const std::string version = leading_version(std::string_view(name).substr(prefix.size()));
-    if (!version.empty()) return {version, site + "/" + name};
-  }
-  return by_tree;
-}
-
-SourcedVersion version_of(const Host& host, const LibraryPlace& place) {
-  if (place.tree.empty()) return unknown_version({0, "it belongs to no ROCm tree or wheel"});
-  if (place.origin.is(LibraryOrigin::torch_wheel)) return version_of_torch(host, place.tree);
-  if (place.origin.is(LibraryOrigin::rocm_sdk_wheel)) return version_of_sdk(host, place.tree);
-  return version_of_tree(host, place.tree);
-}
 
 /// DT_RUNPATH, or DT_RPATH where there is none, with the origin written out: the folder of the path as it is opened, a
 /// symbolic link in the last place not followed (facts/wheels.md 2.9).
@@ -118,7 +37,7 @@ HsaCopy describe_hsa(const Host& host, const FoundLibrary& library, const Platfo
   HsaCopy copy;
   copy.path = library.path;
   copy.origin = library.place.origin;
-  SourcedVersion version = version_of(host, library.place);
+  SourcedVersion version = version_of_place(host, library.place);
   copy.rocm_version = std::move(version.version);
   copy.version_source = std::move(version.source);
 
@@ -138,11 +57,6 @@ HsaCopy describe_hsa(const Host& host, const FoundLibrary& library, const Platfo
     copy.names_rocdxg = copy.names_d3dkmt = Fact<bool>::unknown("not WSL");
   }
   return copy;
-}
-
-bool contains_file(const std::vector<FoundLibrary>& libraries, const FileIdentity& file) {
-  return std::any_of(libraries.begin(), libraries.end(),
-                     [&](const FoundLibrary& library) { return library.identity.same_as(file); });
 }
 
 RocdxgCopy describe_rocdxg(const Host& host, const FoundLibrary& library) {
@@ -173,9 +87,9 @@ Fact<std::vector<T>> complete(std::vector<T> copies, const Result<std::vector<Li
 
 }  // namespace
 
-Rocm probe_rocm(const Host& host, const ProbeOptions& options, const Platform& platform) {
+Rocm probe_rocm(const Host& host, const ProbeOptions& options, const Platform& platform, const Python& python) {
   const auto roots = rocm_roots(host, options);
-  const auto places = library_places(host, roots.value_or({}));
+  const auto places = library_places(host, roots.value_or({}), python);
   const auto cache = host.loader_cache();
   const std::vector<LoaderCacheEntry> entries = cache.value_or({});
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "probes/base/requirement.hpp"
+#include "probes/base/text.hpp"
 #include "probes/look.hpp"
 #include "probes/python_packages.hpp"
 #include "probes/torch_version.hpp"
@@ -103,53 +103,82 @@ void read_dist_infos(const Host& host, const std::vector<PythonPackage>& package
   torch.wheel_tags = no_tags ? List::unknown(*no_tags) : List(std::move(tags));
 }
 
+struct FamilyMark {
+  TorchFamily family;
+  std::string evidence;
+};
+
+/// What speaks for a family by itself; two families among them are a mixed installation.
+std::vector<FamilyMark> family_marks(const TorchInstall& torch, const std::vector<std::string>& libraries,
+                                     const Fact<bool>& has_rocm_init) {
+  std::vector<FamilyMark> marks;
+  for (const char* name : {"libamdhip64.so", "libhsa-runtime64.so"}) {
+    if (has(libraries, name)) marks.push_back({TorchFamily::fat, torch.folder + "/lib/" + name});
+  }
+  if (has_rocm_init.is(true)) marks.push_back({TorchFamily::thin, torch.folder + "/_rocm_init.py"});
+  for (const std::string& need : torch.needs.value_or({})) {
+    if (needed_name(need) == "rocm") marks.push_back({TorchFamily::thin, "Requires-Dist: " + need});
+  }
+  return marks;
+}
+
+/// "2.9.0a0+git1a2b3c4" is what a build from a checkout calls itself; wheels that are handed on name their ROCm.
+bool names_a_checkout(const TorchInstall& torch) {
+  const std::string version = torch.version.value_or("");
+  return contains(version, "+git") && !contains(version, "rocm");
+}
+
+/// A ROCm build without a runtime of its own and without SDK wheels.
+FamilyMark family_without_runtime(const TorchInstall& torch, const std::vector<std::string>& libraries) {
+  if (has(libraries, "libmagma.so")) {
+    return {TorchFamily::lightweight, torch.folder + "/lib has libmagma.so and no libamdhip64.so"};
+  }
+  if (torch.editable.is(true)) return {TorchFamily::source, torch.folder + " is a development install"};
+  if (names_a_checkout(torch)) return {TorchFamily::source, torch.folder + "/version.py: " + *torch.version};
+  return {TorchFamily::lightweight, torch.folder + "/lib has no libamdhip64.so, and METADATA asks for no rocm"};
+}
+
 void decide_family(TorchInstall& torch, const Result<std::vector<std::string>>& libraries,
                    const Fact<bool>& has_rocm_init) {
   const auto unknown = [&](const Error& why) {
     torch.family = Fact<TorchFamily>::unknown(why);
     torch.family_evidence = Fact<std::string>::unknown(why);
-  };
-  const auto known = [&](TorchFamily family, std::string evidence) {
-    torch.family = family;
-    torch.family_evidence = std::move(evidence);
+    torch.other_families = Fact<std::vector<std::string>>::unknown(why);
   };
   if (!torch.flavour.is(TorchFlavour::rocm)) return unknown({0, "not known to be a ROCm build"});
   if (!libraries) return unknown(libraries.error());
-  for (const char* name : {"libamdhip64.so", "libhsa-runtime64.so"}) {
-    if (has(*libraries, name)) return known(TorchFamily::fat, torch.folder + "/lib/" + name);
+  std::vector<FamilyMark> marks = family_marks(torch, *libraries, has_rocm_init);
+  if (marks.empty()) {
+    // A build of one's own need not have a record; it is told by what it is, not by what it asks for.
+    if (!torch.needs.known() && !torch.editable.is(true)) return unknown(torch.needs.why_unknown());
+    if (!has_rocm_init.known()) return unknown(has_rocm_init.why_unknown());
+    if (!has(*libraries, "libtorch_hip.so")) return unknown({0, torch.folder + "/lib: no libtorch_hip.so"});
+    marks.push_back(family_without_runtime(torch, *libraries));
   }
-  if (has_rocm_init.is(true)) return known(TorchFamily::thin, torch.folder + "/_rocm_init.py");
-  for (const std::string& need : torch.needs.value_or({})) {
-    if (needed_name(need) == "rocm") return known(TorchFamily::thin, "Requires-Dist: " + need);
+  torch.family = marks.front().family;
+  torch.family_evidence = marks.front().evidence;
+  std::vector<std::string> others;
+  for (const FamilyMark& mark : marks) {
+    if (mark.family != marks.front().family) others.push_back(mark.evidence);
   }
-  if (!torch.needs.known()) return unknown(torch.needs.why_unknown());
-  if (!has_rocm_init.known()) return unknown(has_rocm_init.why_unknown());
-  if (!has(*libraries, "libtorch_hip.so")) return unknown({0, torch.folder + "/lib: no libtorch_hip.so"});
-  known(TorchFamily::lightweight, torch.folder + "/lib has no libamdhip64.so, and METADATA asks for no rocm");
+  torch.other_families = std::move(others);
 }
 
-Fact<std::vector<std::string>> rocblas_targets(const Host& host, const TorchInstall& torch) {
-  const auto names = host.list_folder(torch.folder + "/lib/rocblas/library");
-  if (!names) return Fact<std::vector<std::string>>::unknown(names.error());
-  return targets_in_names(*names);
+/// A wheel of ROCm 7.1 or 7.2 with the one and without the other may hang at import (facts/wheels.md P15).
+Fact<bool> numa_without_alias(const Result<std::vector<std::string>>& libraries) {
+  if (!libraries) return Fact<bool>::unknown(libraries.error());
+  return has(*libraries, "libnuma.so.1") && !has(*libraries, "libnuma.so");
 }
 
+/// What a development install leaves in the site's folder (facts/wheels.md 2.13).
 bool marks_editable(const std::string& name) {
-  return name.starts_with("__editable__.torch-") || name == "torch.egg-link" ||
-         (name.starts_with("__editable___torch_") && name.ends_with("_finder.py"));
+  return name.starts_with("__editable__.torch-") || name == "torch.egg-link" || is_editable_finder(name);
 }
 
 }  // namespace
 
-std::vector<std::string> targets_in_names(const std::vector<std::string>& names) {
-  std::set<std::string> targets;
-  for (const std::string& name : names) {
-    for (std::size_t at = name.find("gfx"); at != std::string::npos; at = name.find("gfx", at + 3)) {
-      const std::size_t end = std::min(name.find_first_not_of("0123456789abcdef", at + 3), name.size());
-      if (end - at >= 6 && end - at <= 7) targets.insert(name.substr(at, end - at));
-    }
-  }
-  return {targets.begin(), targets.end()};
+bool is_editable_finder(const std::string& name) {
+  return name.starts_with("__editable___torch_") && name.ends_with("_finder.py");
 }
 
 TorchInstall describe_torch(const Host& host, const PythonSite& site, const std::vector<std::string>& site_names,
@@ -157,16 +186,15 @@ TorchInstall describe_torch(const Host& host, const PythonSite& site, const std:
   TorchInstall torch;
   torch.folder = site.path + "/torch";
   torch.site = site.kind;
+  // What a .pth file leads to is by definition a tree outside the site.
+  torch.editable = site.kind.is(SiteKind::pth) || std::any_of(site_names.begin(), site_names.end(), marks_editable);
   read_version(host, torch);
   read_dist_infos(host, packages, torch);
   const std::string library_folder = torch.folder + "/lib";
   const auto libraries = host.list_folder(library_folder);
   torch.library_flavour = flavour_by_libraries(libraries, library_folder);
+  torch.numa_without_alias = numa_without_alias(libraries);
   decide_family(torch, libraries, exists(host, torch.folder + "/_rocm_init.py"));
-  torch.rocblas_targets = torch.family.is(TorchFamily::fat)
-                              ? rocblas_targets(host, torch)
-                              : Fact<std::vector<std::string>>::unknown("not known to be a fat wheel");
-  torch.editable = std::any_of(site_names.begin(), site_names.end(), marks_editable);
   return torch;
 }
 

@@ -8,12 +8,13 @@
 
 namespace sage {
 
-/// Describes <site>/torch. `site_names` are the names in the site's folder, `packages` its distributions.
+/// Describes <site>/torch by its names and small files. `site_names` are the names in the site's folder, `packages` the
+/// distributions that may be its record.
 [[nodiscard]] TorchInstall describe_torch(const Host& host, const PythonSite& site,
                                           const std::vector<std::string>& site_names,
                                           const std::vector<PythonPackage>& packages);
 
-/// The gfx targets in file names such as "TensileLibrary_Type_HH_gfx1201.dat", sorted, each once.
-[[nodiscard]] std::vector<std::string> targets_in_names(const std::vector<std::string>& names);
+/// True for the file of a development install of torch that says where its tree is.
+[[nodiscard]] bool is_editable_finder(const std::string& name);
 
 }  // namespace sage

@@ -173,13 +173,15 @@ void probe_conf(const Result<WslConf>& conf, Wsl& wsl) {
 
 /// librocdxg derives the path from its own: <folder>/../share/rocdxg/dids.conf (facts/wsl.md 2.5).
 Fact<std::vector<AllowedDevice>> probe_allowed_devices(const Host& host, const ProbeOptions& options,
-                                                       const Result<std::vector<LoaderCacheEntry>>& cache) {
+                                                       const Result<std::vector<LoaderCacheEntry>>& cache,
+                                                       const Python& python) {
   const auto roots = rocm_roots(host, options);
   if (!roots) return Fact<std::vector<AllowedDevice>>::unknown(roots.error());
   std::vector<std::string> trees;
   for (const LibraryPlace& root : *roots) trees.push_back(root.folder);
   const std::vector<std::string> cached = cached_paths(cache.value_or({}), "librocdxg.so");
-  for (const FoundLibrary& library : find_libraries(host, library_places(host, *roots), cached, "librocdxg.so")) {
+  for (const FoundLibrary& library :
+       find_libraries(host, library_places(host, *roots, python), cached, "librocdxg.so")) {
     const std::string folder = library.path.substr(0, library.path.rfind('/'));
     trees.push_back(folder.substr(0, folder.rfind('/')));
   }
@@ -220,7 +222,7 @@ bool has_dxg(const Platform& platform) {
   return platform.kind.is(PlatformKind::wsl2) || platform.kind.is(PlatformKind::gpu_pv_guest);
 }
 
-Wsl probe_wsl(const Host& host, const ProbeOptions& options, const Platform& platform) {
+Wsl probe_wsl(const Host& host, const ProbeOptions& options, const Platform& platform, const Python& python) {
   if (!platform.kind.known()) return unknown_wsl(platform.kind.why_unknown());
   if (!has_dxg(platform)) return unknown_wsl({0, "not WSL"});
 
@@ -233,7 +235,7 @@ Wsl probe_wsl(const Host& host, const ProbeOptions& options, const Platform& pla
   probe_dxcore(host, cache, wsl);
   wsl.ld_conf = exists(host, "/etc/ld.so.conf.d/ld.wsl.conf");
   probe_conf(conf, wsl);
-  wsl.allowed_devices = probe_allowed_devices(host, options, cache);
+  wsl.allowed_devices = probe_allowed_devices(host, options, cache, python);
   wsl.roc4wsl_package = has_package(host, "hsa-runtime-rocr4wsl-amdgpu");
   wsl.rocdxg_package = has_package(host, "rocdxg-roct");
   if (options.deep) probe_windows(host, conf.value_or(WslConf("")), wsl);

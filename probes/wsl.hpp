@@ -12,6 +12,6 @@ namespace sage {
 
 /// The facts of WSL2 (facts/wsl.md 2.4 to 2.7, W2 to W9). It is the one caller of Host::dxg_adapters(). Windows
 /// programs run and /mnt/c is touched only with options.deep.
-[[nodiscard]] Wsl probe_wsl(const Host& host, const ProbeOptions& options, const Platform& platform);
+[[nodiscard]] Wsl probe_wsl(const Host& host, const ProbeOptions& options, const Platform& platform, const Python& python);
 
 }  // namespace sage

@@ -113,6 +113,9 @@ std::vector<Check> environment_checks() {
       {"env.preload", "LD_PRELOAD", Topic::environment, {"gpu.present"}, check_preload},
       {"env.hip-platform", "HIP_PLATFORM", Topic::environment, {"gpu.present"}, check_hip_platform},
       {"env.rocm-arch", "PYTORCH_ROCM_ARCH", Topic::environment, {"gpu.present"}, check_rocm_arch},
+      {"env.script-stale", "environment script", Topic::environment, {}, check_script_stale},
+      {"env.script-clash", "values of your own", Topic::environment, {"gpu.present"}, check_script_clash},
+      {"env.interactive-only", "variables everywhere", Topic::environment, {"gpu.present"}, check_interactive_only},
   };
 }
 

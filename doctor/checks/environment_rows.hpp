@@ -21,4 +21,11 @@ namespace sage {
 [[nodiscard]] std::vector<Finding> check_library_path(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_preload(const CheckInput& input);
 
+// env_script.cpp
+[[nodiscard]] std::vector<Finding> check_script_stale(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_script_clash(const CheckInput& input);
+
+// env_interactive.cpp
+[[nodiscard]] std::vector<Finding> check_interactive_only(const CheckInput& input);
+
 }  // namespace sage

@@ -30,7 +30,7 @@ inline constexpr auto enum_names<Confidence> = std::to_array<EnumName<Confidence
 });
 
 /// The groups of a report, in the order in which they are printed.
-enum class Topic { platform, gpu, wsl, driver, device, environment, python };
+enum class Topic { platform, gpu, wsl, driver, device, environment, python, libraries, toolchain, proof };
 
 template <>
 inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
@@ -41,6 +41,9 @@ inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
     {Topic::device, "device"},
     {Topic::environment, "environment"},
     {Topic::python, "python"},
+    {Topic::libraries, "libraries"},
+    {Topic::toolchain, "toolchain"},
+    {Topic::proof, "proof"},
 });
 
 /// What a remedy needs besides typing it.

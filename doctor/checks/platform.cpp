@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "doctor/checks/build_jobs.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/scope.hpp"
 #include "doctor/checks/wording.hpp"
@@ -11,8 +12,7 @@ namespace {
 
 constexpr std::uint64_t gib = 1024ULL * 1024 * 1024;
 
-// What one HIP or C++ template source of a PyTorch extension may take. An estimate: it only steers advice.
-constexpr std::uint64_t memory_per_job = 3 * gib;
+// Enough for one compiler job and the rest of the system. An estimate: it only steers advice.
 constexpr std::uint64_t least_memory_for_builds = 4 * gib;
 
 // librocdxg's and AMD's own container advice (facts/wsl.md 2.6).
@@ -99,8 +99,7 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
   }
   const std::uint64_t limit = *platform.memory_limit;
   const std::uint64_t available = std::min(*platform.memory_available, limit);
-  const std::uint64_t fitting = std::min<std::uint64_t>(available / memory_per_job, *platform.usable_cpus);
-  const std::string jobs = std::to_string(std::max<std::uint64_t>(fitting, 1));
+  const std::string jobs = std::to_string(*fitting_build_jobs(platform));
 
   Finding finding = pass("builds of extensions fit with MAX_JOBS=" + jobs + ": " + human_bytes(available) +
                          " of memory are free for " + counted(*platform.usable_cpus, "CPU"));

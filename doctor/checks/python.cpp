@@ -53,6 +53,21 @@ std::vector<Finding> check_torch_shadowed(const CheckInput& input) {
   return {finding};
 }
 
+namespace {
+
+/// The user named something that is no Python.
+Finding named_in_vain(const PythonEnvironment& environment) {
+  Finding finding = warn("there is no Python at " + environment.prefix);
+  finding.evidence = {{environment.prefix,
+                       environment.sites.known() ? "no interpreter" : environment.sites.why_unknown().text}};
+  finding.cause = "--python takes an interpreter, such as ~/venv/bin/python3, or the folder of an environment.";
+  finding.remedies = {{"Name one that exists, or leave the option out.", {"sage-doctor check"}, {}}};
+  finding.verify = "ls -l " + shell_word(environment.prefix);
+  return finding;
+}
+
+}  // namespace
+
 std::vector<Finding> check_environment_broken(const CheckInput& input) {
   if (auto skip = skip_without_environment(input.facts)) return {*skip};
   const PythonEnvironment& environment = environment_in_use(input.facts);
@@ -60,6 +75,7 @@ std::vector<Finding> check_environment_broken(const CheckInput& input) {
     return {*skip};
   }
   if (*environment.interpreter_there) return {pass(environment.executable + " is there")};
+  if (environment.found.is(PythonFound::named) && environment.executable.empty()) return {named_in_vain(environment)};
 
   Finding finding = warn("the interpreter of " + environment_label(environment) + " is gone");
   finding.evidence = {{environment.executable.empty() ? environment.prefix : environment.executable,
@@ -87,11 +103,24 @@ std::vector<Check> python_checks() {
       row("python.torch-shadowed", "No other PyTorch in the way", {"gpu.present"}, check_torch_shadowed),
       row("python.torch-flavour", "PyTorch is a ROCm build", {"gpu.present"}, check_torch_flavour),
       row("python.torch-health", "PyTorch is installed cleanly", {"python.torch-flavour"}, check_torch_health),
+      row("python.torch-family", "PyTorch is of one kind", {"python.torch-flavour"}, check_torch_family),
+      row("python.torch-runpath", "PyTorch keeps its own libraries", {"python.torch-flavour"}, check_torch_runpath),
+      row("python.system-rocm", "The system's ROCm fits PyTorch", {"python.torch-flavour"}, check_system_rocm),
+      row("python.import-hang", "PyTorch can be imported without a GPU device", {"python.torch-flavour"},
+          check_import_hang),
+      row("python.amdsmi", "PyTorch can count the GPUs", {"python.torch-flavour"}, check_amdsmi),
       row("python.torch-target", "PyTorch has code for the GPU", {"python.torch-flavour"}, check_torch_target),
+      row("python.torch-kernels", "PyTorch has fast kernels for the GPU", {"python.torch-target"},
+          check_torch_kernels),
       row("python.triton-conflict", "One Triton, the right one", {"python.torch-flavour"}, check_triton_conflict),
+      row("python.triton-libhip", "Triton finds the HIP runtime", {"python.torch-flavour"}, check_triton_libhip),
       row("python.rocm-sdk-versions", "The ROCm SDK wheels fit together", {"python.torch-flavour"},
           check_rocm_sdk_versions),
+      row("python.rocm-sdk-files", "The ROCm SDK wheels are whole", {"python.rocm-sdk-versions"},
+          check_rocm_sdk_files),
       row("python.sageattention", "SageAttention can run on ROCm", {"python.torch-flavour"}, check_sageattention),
+      row("python.attention-packages", "Other attention packages", {"python.torch-flavour"},
+          check_attention_packages),
   };
 }
 

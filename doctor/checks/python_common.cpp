@@ -1,9 +1,14 @@
-#include <algorithm>
-
 #include "doctor/checks/python_common.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include "doctor/checks/scope.hpp"
 #include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
+#include "probes/base/requirement.hpp"
+#include "probes/base/text.hpp"
 
 namespace sage {
 namespace {
@@ -32,7 +37,15 @@ std::string how_found(const PythonEnvironment& environment) {
   return " (" + std::string(enum_name(*environment.found)) + ")";
 }
 
+/// They install the same folder (facts/wheels.md 2.7).
+constexpr auto triton_names =
+    std::to_array<std::string_view>({"triton", "triton-rocm", "pytorch-triton-rocm", "pytorch-triton"});
+
 }  // namespace
+
+bool owns_triton(std::string_view name) {
+  return std::find(triton_names.begin(), triton_names.end(), name) != triton_names.end();
+}
 
 const PythonEnvironment& environment_in_use(const Facts& facts) {
   return facts.python.environments->front();
@@ -63,6 +76,44 @@ std::optional<Finding> skip_without_rocm_torch(const Facts& facts) {
   if (auto skip = skip_unless_known({{"python.environments.torch.flavour", &torch.flavour}})) return skip;
   if (!torch.flavour.is(TorchFlavour::rocm)) return not_applicable("PyTorch is no ROCm build");
   return std::nullopt;
+}
+
+bool needs_system_rocm(const TorchInstall& torch) {
+  return torch.family.is(TorchFamily::lightweight) || torch.family.is(TorchFamily::source);
+}
+
+std::vector<PythonPackage> select_packages(const std::vector<PythonPackage>& packages, WantedPackage wanted) {
+  std::vector<PythonPackage> selected;
+  std::copy_if(packages.begin(), packages.end(), std::back_inserter(selected), wanted);
+  return selected;
+}
+
+std::vector<Evidence> package_evidence(const std::vector<PythonPackage>& packages) {
+  std::vector<Evidence> evidence;
+  for (const PythonPackage& package : packages) {
+    evidence.push_back({package.dist_info, package.name + " " + package.version.value_or("of unknown version")});
+  }
+  return evidence;
+}
+
+std::string names_of(const std::vector<PythonPackage>& packages, std::string_view separator) {
+  std::vector<std::string> names;
+  for (const PythonPackage& package : packages) {
+    if (std::find(names.begin(), names.end(), package.name) == names.end()) names.push_back(package.name);
+  }
+  return join(names, separator);
+}
+
+std::vector<PythonPackage> tritons_in_use(const Facts& facts) {
+  const TorchInstall& torch = torch_in_use(facts);
+  std::vector<PythonPackage> tritons = select_packages(
+      *environment_in_use(facts).packages, [](const PythonPackage& package) { return owns_triton(package.name); });
+  // A development install lies in a tree of its own; its Triton is in the site of its record.
+  if (!torch.editable.is(true)) {
+    std::erase_if(tritons,
+                  [&](const PythonPackage& package) { return site_of(package.dist_info) != site_of(torch.folder); });
+  }
+  return tritons;
 }
 
 std::string environment_label(const PythonEnvironment& environment) {

@@ -2,22 +2,32 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/checks/check.hpp"
 
 namespace sage {
 
-// The rows of topic python, in three files by idea; python.cpp makes the table of them.
+// The rows of topic python, in files by idea; python.cpp makes the table of them.
 [[nodiscard]] std::vector<Finding> check_torch_present(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_torch_shadowed(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_environment_broken(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_torch_flavour(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_torch_health(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_torch_family(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_torch_runpath(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_system_rocm(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_import_hang(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_amdsmi(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_torch_target(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_torch_kernels(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_triton_conflict(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_triton_libhip(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_rocm_sdk_versions(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_rocm_sdk_files(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_sageattention(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_attention_packages(const CheckInput& input);
 
 /// The environment that programs get. Only after skip_without_environment() gave nothing.
 [[nodiscard]] const PythonEnvironment& environment_in_use(const Facts& facts);
@@ -30,6 +40,21 @@ namespace sage {
 [[nodiscard]] std::optional<Finding> skip_without_torch(const Facts& facts);
 /// Also when its PyTorch is no ROCm build.
 [[nodiscard]] std::optional<Finding> skip_without_rocm_torch(const Facts& facts);
+
+/// A build without a HIP runtime of its own and without SDK wheels. Only with a known family.
+[[nodiscard]] bool needs_system_rocm(const TorchInstall& torch);
+
+using WantedPackage = bool (*)(const PythonPackage&);
+[[nodiscard]] std::vector<PythonPackage> select_packages(const std::vector<PythonPackage>& packages,
+                                                         WantedPackage wanted);
+/// The record of each, with name and version.
+[[nodiscard]] std::vector<Evidence> package_evidence(const std::vector<PythonPackage>& packages);
+/// The names, each once.
+[[nodiscard]] std::string names_of(const std::vector<PythonPackage>& packages, std::string_view separator);
+/// True for the normalised names of the distributions that install the folder triton.
+[[nodiscard]] bool owns_triton(std::string_view name);
+/// The distributions beside the torch in use that install the folder triton. Only when the packages are known.
+[[nodiscard]] std::vector<PythonPackage> tritons_in_use(const Facts& facts);
 
 /// "/home/u/venv (VIRTUAL_ENV)".
 [[nodiscard]] std::string environment_label(const PythonEnvironment& environment);

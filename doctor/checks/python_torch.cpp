@@ -1,9 +1,8 @@
-// The PyTorch that `import torch` gets: which backend it was built for, whether its files belong together, and whether
-// it has code for the GPU (facts/wheels.md P2, P3, P6).
+// The PyTorch that `import torch` gets: which backend it was built for, and whether its files belong together
+// (facts/wheels.md P2).
 
 #include <algorithm>
 
-#include "doctor/checks/accepted_targets.hpp"
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/wording.hpp"
 #include "probes/base/text.hpp"
@@ -108,77 +107,6 @@ std::vector<Evidence> health_problems(const PythonEnvironment& environment, cons
   return problems;
 }
 
-// ---- python.torch-target
-
-/// "gfx120x-all" covers gfx1201: the families of AMD's wheels have an x for the last digit.
-bool family_covers(std::string_view family, const std::string& target) {
-  const std::string_view pattern = family.substr(0, family.find('-'));
-  return pattern.size() == target.size() && std::equal(pattern.begin(), pattern.end(), target.begin(),
-                                                       [](char p, char t) { return p == 'x' || p == t; });
-}
-
-/// What the SDK wheels beside a thin PyTorch have code for: names of targets and of families, in lower case.
-std::vector<std::string> sdk_targets(const std::vector<PythonPackage>& packages) {
-  std::vector<std::string> names;
-  for (const PythonPackage& package : packages) {
-    for (const std::string_view prefix : {"rocm-sdk-device-", "rocm-sdk-libraries-"}) {
-      if (package.name.starts_with(prefix)) names.push_back(package.name.substr(prefix.size()));
-    }
-  }
-  return names;
-}
-
-bool all_readable(const std::vector<std::string>& names) {
-  return std::all_of(names.begin(), names.end(), [](const std::string& name) { return name.starts_with("gfx"); });
-}
-
-Finding lacks_target(const CheckInput& input, const Gpu& gpu, const std::vector<std::string>& listed,
-                     const std::string& source) {
-  const bool another_served =
-      gpu.kind.is(GpuKind::integrated) &&
-      std::any_of(input.facts.gpus.amd->begin(), input.facts.gpus.amd->end(), [&](const Gpu& other) {
-        if (!other.kind.is(GpuKind::discrete) || !other.target.known()) return false;
-        const auto accepted = accepted_targets(input, other);
-        return std::any_of(accepted.begin(), accepted.end(), [&](const std::string& name) {
-          return std::any_of(listed.begin(), listed.end(),
-                             [&](const std::string& family) { return family_covers(family, name); });
-        });
-      });
-  const std::string observed = "PyTorch has no code for " + *gpu.target + ", the target of " + gpu_label(gpu);
-  Finding finding = another_served ? info(observed) : fail(observed);
-  finding.evidence = {{source, join(listed, " ")}};
-  finding.cause = "Each build carries code for a list of GPUs. Without it programs end with \"invalid device function\" "
-                  "or \"no kernel image is available\".";
-  finding.remedies = {install_rocm_torch(input)};
-  finding.verify = show_torch_command(environment_in_use(input.facts));
-  return finding;
-}
-
-Finding judge_target(const CheckInput& input, const Gpu& gpu) {
-  if (auto skip = skip_unless_known({{"gpus.amd.target", &gpu.target}})) return *skip;
-  const auto override_value = input.facts.environment.get("HSA_OVERRIDE_GFX_VERSION");
-  if (auto skip = skip_unless_known({{"environment.HSA_OVERRIDE_GFX_VERSION", &override_value}})) return *skip;
-  const PythonEnvironment& environment = environment_in_use(input.facts);
-  const TorchInstall& torch = torch_in_use(input.facts);
-  const bool fat = torch.family.is(TorchFamily::fat);
-  if (auto skip = fat ? skip_unless_known({{"python.environments.torch.rocblas_targets", &torch.rocblas_targets}})
-                      : skip_unless_known({{"python.environments.packages", &environment.packages}})) {
-    return *skip;
-  }
-  const std::vector<std::string> listed = fat ? *torch.rocblas_targets : sdk_targets(*environment.packages);
-  const std::string source = fat ? torch.folder + "/lib/rocblas/library" : site_of(torch.folder);
-  if (listed.empty() || !all_readable(listed)) {
-    return make_finding(Status::skip, "unknown: what " + source + " has code for (its files do not name the targets)");
-  }
-  for (const std::string& name : accepted_targets(input, gpu)) {
-    if (std::any_of(listed.begin(), listed.end(),
-                    [&](const std::string& family) { return family_covers(family, name); })) {
-      return pass("PyTorch has code for " + name);
-    }
-  }
-  return lacks_target(input, gpu, listed, source);
-}
-
 }  // namespace
 
 std::vector<Finding> check_torch_flavour(const CheckInput& input) {
@@ -248,22 +176,6 @@ std::vector<Finding> check_torch_health(const CheckInput& input) {
   finding.remedies = {std::move(remove), install_rocm_torch(input)};
   finding.verify = show_torch_command(environment);
   return {finding};
-}
-
-std::vector<Finding> check_torch_target(const CheckInput& input) {
-  if (auto skip = skip_without_rocm_torch(input.facts)) return {*skip};
-  const TorchInstall& torch = torch_in_use(input.facts);
-  if (auto skip = skip_unless_known({{"python.environments.torch.family", &torch.family}})) return {*skip};
-  if (torch.family.is(TorchFamily::lightweight)) {
-    return {not_applicable("this PyTorch takes its libraries from the system's ROCm")};
-  }
-  std::vector<Finding> findings;
-  for (const Gpu& gpu : *input.facts.gpus.amd) {
-    Finding finding = judge_target(input, gpu);
-    finding.subject = gpu.id;
-    findings.push_back(std::move(finding));
-  }
-  return findings;
 }
 
 }  // namespace sage

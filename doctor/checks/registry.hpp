@@ -15,6 +15,9 @@ namespace sage {
 [[nodiscard]] std::vector<Check> device_checks();
 [[nodiscard]] std::vector<Check> environment_checks();
 [[nodiscard]] std::vector<Check> python_checks();
+[[nodiscard]] std::vector<Check> library_checks();
+[[nodiscard]] std::vector<Check> toolchain_checks();
+[[nodiscard]] std::vector<Check> proof_checks();
 
 /// Every check, prerequisites before those that depend on them.
 [[nodiscard]] const std::vector<Check>& all_checks();

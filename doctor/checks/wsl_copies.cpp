@@ -14,9 +14,11 @@
 
 #include "doctor/checks/wsl_copies.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "doctor/checks/wsl_common.hpp"
 #include "probes/base/version.hpp"
 
 namespace sage {
@@ -53,6 +55,16 @@ std::vector<Copy> classified(const std::vector<HsaCopy>& all) {
   std::vector<Copy> copies;
   for (std::size_t i = 0; i < all.size(); ++i) copies.push_back(classify(all[i], i));
   return copies;
+}
+
+BridgeSearch search_for_bridge(const HsaCopy& hsa, const RocdxgCopy& bridge) {
+  if (bridge.in_loader_cache.is(true) || bridge.in_library_path.is(true)) return BridgeSearch::found;
+  if (hsa.runpath.known()) {
+    const auto& folders = *hsa.runpath;
+    if (std::find(folders.begin(), folders.end(), folder_of(bridge.path)) != folders.end()) return BridgeSearch::found;
+  }
+  const bool all_known = bridge.in_loader_cache.known() && bridge.in_library_path.known() && hsa.runpath.known();
+  return all_known ? BridgeSearch::not_found : BridgeSearch::unknown;
 }
 
 bool loads_bridge(const Copy& copy) {

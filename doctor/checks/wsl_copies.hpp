@@ -35,6 +35,11 @@ struct Copy {
 /// Has none, as far as one can see.
 [[nodiscard]] bool native(const Copy& copy);
 
+enum class BridgeSearch { found, not_found, unknown };
+
+/// Would a bare-name dlopen from `hsa` find this librocdxg: loader cache, LD_LIBRARY_PATH or the caller's own run path?
+[[nodiscard]] BridgeSearch search_for_bridge(const HsaCopy& hsa, const RocdxgCopy& bridge);
+
 /// "ROCm 7.2.1" or "ROCm version unknown".
 [[nodiscard]] std::string release(const HsaCopy& hsa);
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "doctor/checks/interactive_files.hpp"
 #include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
 #include "doctor/checks/wsl_copies.hpp"
@@ -27,15 +28,6 @@ Remedy export_in_profile(const Facts& facts) {
       "~/.bash_profile instead where that exists, zsh ~/.zprofile. Job scripts and services want it of their own.",
       {"echo 'export HSA_ENABLE_DXG_DETECTION=1' >> ~/.profile", "export HSA_ENABLE_DXG_DETECTION=1"},
       {Need::new_login}};
-}
-
-// These files are left early, or not read at all, by shells that nobody types into.
-bool interactive_only(const Assignment& assignment) {
-  return contains(assignment.file, "bashrc") || contains(assignment.file, "zshrc");
-}
-
-bool set_only_interactively(const std::vector<Assignment>& assignments) {
-  return !assignments.empty() && std::all_of(assignments.begin(), assignments.end(), interactive_only);
 }
 
 Finding detection_finding(Status status, const Facts& facts, const HsaCopy& hsa, std::string observed) {

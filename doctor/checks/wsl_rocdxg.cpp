@@ -46,19 +46,6 @@ Finding no_bridge(const Facts& facts, const std::vector<Copy>& copies) {
   return finding;
 }
 
-enum class Search { found, not_found, unknown };
-
-// Would a bare-name dlopen from `hsa` find this librocdxg: loader cache, LD_LIBRARY_PATH or the caller's own run path?
-Search search(const HsaCopy& hsa, const RocdxgCopy& bridge) {
-  if (bridge.in_loader_cache.is(true) || bridge.in_library_path.is(true)) return Search::found;
-  if (hsa.runpath.known()) {
-    const auto& folders = *hsa.runpath;
-    if (std::find(folders.begin(), folders.end(), folder_of(bridge.path)) != folders.end()) return Search::found;
-  }
-  const bool all_known = bridge.in_loader_cache.known() && bridge.in_library_path.known() && hsa.runpath.known();
-  return all_known ? Search::not_found : Search::unknown;
-}
-
 Finding bridge_not_findable(const Facts& facts, const HsaCopy& hsa, const std::vector<RocdxgCopy>& bridges) {
   Finding finding = warn(bridges.front().path + " is there, but " + hsa.path + " does not find it by name");
   for (const RocdxgCopy& bridge : bridges) {
@@ -112,10 +99,10 @@ std::vector<Finding> check_rocdxg(const CheckInput& input) {
     bool found = false;
     bool maybe = false;
     for (std::size_t i = 0; i < bridges.size(); ++i) {
-      const Search result = search(*copy.hsa, bridges[i]);
-      used[i] = used[i] || result == Search::found;
-      found = found || result == Search::found;
-      maybe = maybe || result == Search::unknown;
+      const BridgeSearch result = search_for_bridge(*copy.hsa, bridges[i]);
+      used[i] = used[i] || result == BridgeSearch::found;
+      found = found || result == BridgeSearch::found;
+      maybe = maybe || result == BridgeSearch::unknown;
     }
     if (!found && !maybe) return {bridge_not_findable(facts, *copy.hsa, bridges)};
     if (!found && !undecided) {

@@ -14,6 +14,7 @@
 #include "doctor/checks/wsl_copies.hpp"
 #include "doctor/checks/wsl_rows.hpp"
 #include "probes/base/text.hpp"
+#include "probes/base/version.hpp"
 
 namespace sage {
 namespace {
@@ -32,17 +33,29 @@ std::string pip_for(const std::string& file) {
   return (shared ? "python3" : shell_word(environment + "/bin/python")) + " -m pip";
 }
 
+// What to install instead of a wheel's runtime. ROCm 7.13 is the first that uses /dev/dxg by itself (facts/wsl.md 2.1);
+// a wheel that is at 7.2 already and shows no support needs that one, not 7.2 once more.
+Remedy newer_wheel(const HsaCopy& wheel) {
+  if (!wheel.rocm_version.known() || version_below(*wheel.rocm_version, "7.2")) {
+    return {"In the Python environment, replace PyTorch by a build for ROCm 7.2 or newer.",
+            {pip_for(wheel.path) + " install --force-reinstall torch torchvision --index-url "
+                                   "https://download.pytorch.org/whl/rocm7.2"},
+            {}};
+  }
+  return {"In the Python environment, replace PyTorch, which is for ROCm " + *wheel.rocm_version +
+              ", by a build for ROCm 7.13 or newer, which uses /dev/dxg by itself. AMD's are at "
+              "https://repo.amd.com/rocm/whl-multi-arch/; the code for a GPU is an extra there, as in "
+              "'torch[device-gfx1201]'.",
+          {},
+          {}};
+}
+
 // What to install instead of these native-only copies.
 std::vector<Remedy> newer_rocm(const std::vector<Copy>& copies) {
   std::vector<Remedy> remedies;
   const auto wheel = std::find_if(copies.begin(), copies.end(),
                                   [](const Copy& copy) { return native(copy) && from_torch_wheel(copy); });
-  if (wheel != copies.end()) {
-    remedies.push_back({"In the Python environment, replace PyTorch by a build for ROCm 7.2 or newer.",
-                        {pip_for(wheel->hsa->path) + " install --force-reinstall torch torchvision --index-url "
-                                                     "https://download.pytorch.org/whl/rocm7.2"},
-                        {}});
-  }
+  if (wheel != copies.end()) remedies.push_back(newer_wheel(*wheel->hsa));
   remedies.push_back(
       {"Install ROCm 7.2.1 or newer and librocdxg by AMD's guide for WSL: "
        "https://rocm.docs.amd.com/projects/radeon-ryzen/en/latest/docs/install/installrad/wsl/howto_wsl.html",

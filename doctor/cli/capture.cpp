@@ -20,7 +20,7 @@ int run_capture(const CaptureOptions& options) {
   }
   const RecordingHost recorder(*session->host);
   // The facts themselves are not wanted here: what the probes read on the way to them is.
-  static_cast<void>(collect_facts(recorder, session->tables, session->probe_options));
+  static_cast<void>(collect(*session, recorder, false));
 
   const Redaction redaction = options.redact ? make_redaction(*session->host) : Redaction();
   const Result<WrittenCapture> written = write_capture(recorder.capture(), options.folder, redaction);

@@ -1,4 +1,3 @@
-#include <ctime>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,19 +15,6 @@
 #include "doctor/report/text_report.hpp"
 
 namespace sage {
-namespace {
-
-std::string utc(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-}  // namespace
-
 int run_check(const CheckOptions& options) {
   const auto selected = select_checks(all_checks(), options.only, options.skip);
   if (!selected) {
@@ -44,9 +30,9 @@ int run_check(const CheckOptions& options) {
 
   Report report;
   report.tool_version = SAGE_VERSION;
-  report.time = utc(session.host->now());
+  report.time = utc_time(session.host->now());
   report.source = session.source;
-  report.facts = collect_facts(*session.host, session.tables, session.probe_options);
+  report.facts = collect(session, *session.host, options.verbose);
   report.findings = run_checks(all_checks(), *selected, {report.facts, session.tables});
   for (const IgnoreRule& rule : suppress(report.findings, session.config.ignore, report.time.substr(0, 10))) {
     spdlog::warn("the rule that ignores {} ended on {}", rule.id, *rule.until);

@@ -2,6 +2,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -11,17 +13,31 @@
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "probes/base/nearest.hpp"
+#include "probes/proof_child/verbs.hpp"
 
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "capture", "inspect", "list", "explain"};
+const std::vector<std::string_view> command_names = {"check", "libs",    "env",  "run",
+                                                     "capture", "inspect", "toolchains", "list", "explain"};
+
+/// env(1)'s status for an error of its own, so that a caller can tell it from the command's.
+constexpr int run_usage_status = 125;
 
 // stdout is the product; everything said besides goes to stderr.
 void prepare_log() {
   spdlog::set_default_logger(spdlog::stderr_color_mt("sage-doctor"));
   spdlog::set_pattern("sage-doctor: %^%l%$: %v");
   spdlog::set_level(spdlog::level::warn);
+}
+
+// What goes into compilers' command lines has the shape of a target: gfx1201, gfx90a:xnack-, gfx12-generic, sm_90.
+std::string is_target(const std::string& text) {
+  const bool named = text.starts_with("gfx") || text.starts_with("sm_");
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyz0123456789_-+:";
+  const bool shaped = named && text.find_first_of("0123456789") != std::string::npos &&
+                      text.find_first_not_of(allowed) == std::string::npos;
+  return shaped ? "" : "'" + text + "' is no target such as gfx1201";
 }
 
 void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_capture) {
@@ -32,7 +48,38 @@ void add_machine_options(CLI::App& command, MachineOptions& machine, bool with_c
   command.add_option("--config", machine.config_file, "Configuration file (default: sage-doctor/sage-doctor.toml in "
                                                       "the user's configuration folder)")
       ->type_name("FILE");
-  command.add_flag("--deep", machine.deep, "May also run programs, touch /mnt/c and take seconds");
+  command.add_option("--target", machine.target, "Take this gfx target for every GPU, and for the proofs of --deep")
+      ->type_name("GFX")->check(is_target);
+  command.add_option("--python", machine.python, "Interpreter or environment to look at, before those that are found")
+      ->type_name("PATH");
+}
+
+void add_deep_option(CLI::App& command, MachineOptions& machine) {
+  command.add_flag("--deep", machine.deep, "Prove it: run compilers, load ROCm's runtimes, import torch; also looks at "
+                                           "/mnt/c. Takes seconds to minutes");
+}
+
+/// What `env` and `run` both take.
+void add_env_options(CLI::App& command, EnvOptions& options) {
+  add_machine_options(command, options.machine, true);
+  command.add_option("--toolchain", options.toolchain, "Compiler to set up: a path, hipcc, amdclang++ or clang++")
+      ->type_name("COMPILER");
+  command.add_option("--root", options.root, "Only compilers of this ROCm folder")->type_name("DIR");
+  command.add_flag("--force", options.force, "Replace values of your own instead of keeping them");
+  command.add_option("--override-gfx", options.override_gfx, "Also set HSA_OVERRIDE_GFX_VERSION. Rarely right")
+      ->type_name("X.Y.Z");
+}
+
+/// `run -- COMMAND...`: what follows the first "--" is the command's, word for word, and is not parsed.
+std::vector<std::string> take_command(int& argc, const char* const* argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "run") return {};
+  for (int i = 2; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--") continue;
+    std::vector<std::string> command(argv + i + 1, argv + argc);
+    argc = i;
+    return command;
+  }
+  return {};
 }
 
 int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, const char* const* argv) {
@@ -48,6 +95,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
 int run_command_line(int argc, const char* const* argv) {
   prepare_standard_streams();
   prepare_log();
+  if (argc > 1 && argv[1] == proof_verb) return run_proof({argv + 2, argv + argc});
 
   CLI::App app("Finds out why PyTorch does not see an AMD GPU, and says what to do about it.", "sage-doctor");
   app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);
@@ -58,6 +106,7 @@ int run_command_line(int argc, const char* const* argv) {
   CheckOptions check;
   CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
   add_machine_options(*check_command, check.machine, true);
+  add_deep_option(*check_command, check.machine);
   check_command->add_flag("--json", check.json, "Report as JSON (docs/json-schema.json), redacted");
   check_command->add_flag("!--no-redact", check.redact, "Keep user, host and serial numbers in the JSON");
   check_command->add_option("--only", check.only, "Only checks whose id or topic matches this glob (repeatable)")
@@ -73,13 +122,41 @@ int run_command_line(int argc, const char* const* argv) {
   check_command->add_option("--color", check.colour, "auto, always or never")
       ->type_name("WHEN")->transform(CLI::CheckedTransformer(colours).description(""));
 
+  LibsOptions libs;
+  CLI::App* libs_command = app.add_subcommand(
+      "libs", "Show the copies of the ROCm runtime, or what loading a file brings into a process and why");
+  libs_command->add_option("FILE", libs.file, "A library or program; nothing of it is run");
+  add_machine_options(*libs_command, libs.machine, true);
+  libs_command->add_option("--program", libs.program, "The program that opens FILE, such as a Python interpreter")
+      ->type_name("FILE");
+  libs_command->add_option("--then", libs.then, "Open this afterwards, a path or a plain name (repeatable)")
+      ->type_name("NAME")->allow_extra_args(false);
+  libs_command->add_flag("--json", libs.json, "As JSON, redacted");
+  libs_command->add_flag("!--no-redact", libs.redact, "Keep user, host and serial numbers in the JSON");
+
   CaptureOptions capture;
   CLI::App* capture_command =
       app.add_subcommand("capture", "Record what the probes read into a folder that check --capture can replay");
   capture_command->add_option("DIR", capture.folder, "Folder to write; it must not exist yet or be empty")->required();
   add_machine_options(*capture_command, capture.machine, false);
+  add_deep_option(*capture_command, capture.machine);
   capture_command->add_flag("!--no-redact", capture.redact, "Keep user, host and serial numbers");
 
+  EnvOptions env;
+  CLI::App* env_command =
+      app.add_subcommand("env", "Print the script that sets up the toolchain and runtime found here");
+  add_env_options(*env_command, env);
+  env_command->add_option("--shell", env.shell, "bash, zsh, sh, dash, fish, csh, powershell, dotenv, github, docker, "
+                                                "json or modulefile (default: by $SHELL)")->type_name("SHELL");
+  env_command->add_option("-o,--output", env.output, "Write to this file; it stays as it is when something fails")
+      ->type_name("FILE");
+  env_command->add_option("--check", env.check, "Say whether this script still fits the machine (exit status 1: no)")
+      ->type_name("FILE");
+
+  EnvOptions run;
+  CLI::App* run_command = app.add_subcommand(
+      "run", "Run a command in that environment: sage-doctor run [OPTIONS] -- COMMAND...");
+  add_env_options(*run_command, run);
   InspectCommandOptions inspect;
   CLI::App* inspect_command = app.add_subcommand(
       "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
@@ -87,6 +164,13 @@ int run_command_line(int argc, const char* const* argv) {
   inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json)");
   inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
   inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
+
+  ToolchainsOptions toolchains;
+  CLI::App* toolchains_command =
+      app.add_subcommand("toolchains", "List compilers for GPUs, and what each can build for a gfx target");
+  toolchains_command->add_flag("--json", toolchains.json, "As JSON, redacted");
+  toolchains_command->add_flag("!--no-redact", toolchains.redact, "Keep user, host and serial numbers in the JSON");
+  add_machine_options(*toolchains_command, toolchains.machine, true);
 
   bool list_json = false;
   CLI::App* list_command = app.add_subcommand("list", "List all checks");
@@ -96,6 +180,7 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* explain_command = app.add_subcommand("explain", "Show the page about a check");
   explain_command->add_option("ID", explain_id, "A check id, as 'list' and the report show it")->required();
 
+  std::vector<std::string> command = take_command(argc, argv);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -105,13 +190,18 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& version) {
     return write_product(std::string(version.what()) + "\n", 0);
   } catch (const CLI::ParseError& problem) {
-    return usage_error(app, problem, argc, argv);
+    const int status = usage_error(app, problem, argc, argv);
+    return run_command->parsed() ? run_usage_status : status;
   }
 
   if (check.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
+  if (libs_command->parsed()) return run_libs(libs);
   if (capture_command->parsed()) return run_capture(capture);
+  if (env_command->parsed()) return env.check.empty() ? run_env(env) : run_env_check(env);
+  if (run_command->parsed()) return run_in_environment(run, std::move(command));
   if (inspect_command->parsed()) return run_inspect(inspect);
+  if (toolchains_command->parsed()) return run_toolchains(toolchains);
   if (list_command->parsed()) return run_list(list_json);
   return run_explain(explain_id);
 }

@@ -14,6 +14,8 @@ enum class ColourChoice { automatic, always, never };
 struct MachineOptions {
   std::string capture;      ///< folder to read instead of this machine; empty: this machine
   std::string config_file;  ///< empty: the user's, when there is one
+  std::string target;       ///< gfx target instead of that of the GPUs found; empty: theirs
+  std::string python;       ///< interpreter or environment to look at; empty: those found
   bool deep = false;
 };
 
@@ -35,6 +37,27 @@ struct CaptureOptions {
   bool redact = true;
 };
 
+struct LibsOptions {
+  MachineOptions machine;
+  std::string file;                ///< empty: the runtime libraries of the machine
+  std::string program;             ///< that opens the file; empty: any plain one
+  std::vector<std::string> then;   ///< opened after it, in order
+  bool json = false;
+  bool redact = true;
+};
+
+/// Of `env`, and of `run`, which takes no shell, output and check.
+struct EnvOptions {
+  MachineOptions machine;
+  std::string shell;         ///< empty: by $SHELL
+  std::string toolchain;     ///< path or kind of compiler; empty: the best
+  std::string root;          ///< folder that the compiler has to belong to; empty: any
+  std::string override_gfx;  ///< HSA_OVERRIDE_GFX_VERSION to set; empty: none
+  bool force = false;
+  std::string output;        ///< file to write; empty: stdout
+  std::string check;         ///< script to compare with this machine; empty: make one
+};
+
 struct InspectCommandOptions {
   std::string file;
   bool json = false;
@@ -42,12 +65,24 @@ struct InspectCommandOptions {
   bool kernels = false;
 };
 
+struct ToolchainsOptions {
+  MachineOptions machine;
+  bool json = false;
+  bool redact = true;
+};
+
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
 [[nodiscard]] int run_capture(const CaptureOptions& options);
+[[nodiscard]] int run_libs(const LibsOptions& options);
 [[nodiscard]] int run_list(bool json);
 [[nodiscard]] int run_inspect(const InspectCommandOptions& options);
+[[nodiscard]] int run_toolchains(const ToolchainsOptions& options);
 [[nodiscard]] int run_explain(const std::string& id);
+[[nodiscard]] int run_env(const EnvOptions& options);
+[[nodiscard]] int run_env_check(const EnvOptions& options);
+/// Becomes `command`; comes back only when that fails, with a status as of env(1).
+[[nodiscard]] int run_in_environment(const EnvOptions& options, std::vector<std::string> command);
 
 /// Parses the command line and runs the command. The whole program.
 [[nodiscard]] int run_command_line(int argc, const char* const* argv);

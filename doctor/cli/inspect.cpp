@@ -1,6 +1,6 @@
-#include <limits>
-
 #include <spdlog/spdlog.h>
+
+#include <limits>
 
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"

@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "doctor/checks/registry.hpp"
+#include "doctor/cli/progress.hpp"
 #include "probes/host/capture_reader.hpp"
 #include "probes/host/captured_host.hpp"
 #include "probes/host/live_host.hpp"
@@ -49,22 +51,13 @@ Result<Config> read_config(const Host& here, const std::string& given) {
 
 }  // namespace
 
-Result<Session> open_session(const MachineOptions& options) {
+Result<Session> open_machine(const MachineOptions& options) {
   Session session;
   std::unique_ptr<Host> live = make_live_host();
 
   Result<Config> config = read_config(*live, options.config_file);
   if (!config) return config.error();
   session.config = std::move(config).value();
-
-  Result<GfxTables> tables = GfxTables::embedded();
-  if (!tables) return tables.error();
-  session.tables = std::move(tables).value();
-  if (const std::string& file = session.config.tables; !file.empty()) {
-    const Result<std::string> text = live->read_file(file);
-    if (!text) return Error{text.error().number, "cannot read the gfx tables: " + text.error().text};
-    if (auto problem = session.tables.overlay(*text, file)) return *problem;
-  }
 
   if (options.capture.empty()) {
     session.source = "live";
@@ -75,13 +68,47 @@ Result<Session> open_session(const MachineOptions& options) {
     session.source = std::filesystem::path(options.capture + "/.").lexically_normal().parent_path().filename();
     session.host = make_captured_host(std::move(capture).value());
   }
-  session.probe_options = {options.deep, session.config.search_paths, session.config.target, {}};
+  session.probe_options.deep = options.deep;
+  session.probe_options.search_folders = session.config.search_paths;
+  session.probe_options.target = options.target.empty() ? session.config.target : options.target;
+  session.probe_options.python = options.python;
   return session;
+}
+
+Result<Session> open_session(const MachineOptions& options) {
+  Result<Session> session = open_machine(options);
+  if (!session) return session;
+  Result<GfxTables> tables = GfxTables::embedded();
+  if (!tables) return tables.error();
+  session->tables = std::move(tables).value();
+  if (const std::string& file = session->config.tables; !file.empty()) {
+    // As the configuration, the file belongs to the user, not to the machine that is looked at.
+    const Result<std::string> text = make_live_host()->read_file(file);
+    if (!text) return Error{text.error().number, "cannot read the gfx tables: " + text.error().text};
+    if (auto problem = session->tables.overlay(*text, file)) return *problem;
+  }
+  return session;
+}
+
+Facts collect(const Session& session, const Host& host, bool verbose) {
+  Progress progress(verbose);
+  ProbeOptions options = session.probe_options;
+  options.progress = [&](const std::string& what) { progress.tell(what); };
+  return collect_facts(host, session.tables, options);
 }
 
 Redaction make_redaction(const Host& host) {
   const ProcessIdentity process = host.process();
   return Redaction({process.user, process.host_name, process.home});
+}
+
+std::string utc_time(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
 }  // namespace sage

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -23,10 +24,20 @@ struct Session {
 };
 
 /// Opens the host and reads the configuration: --config, else sage-doctor/sage-doctor.toml in the user's configuration
-/// folder when it is there. The Error is a sentence for stderr.
+/// folder when it is there. The Error is a sentence for stderr. The gfx tables stay empty: they cost more than all the
+/// rest, and not every command asks for chips.
+[[nodiscard]] Result<Session> open_machine(const MachineOptions& options);
+
+/// Also reads the gfx tables.
 [[nodiscard]] Result<Session> open_session(const MachineOptions& options);
+
+/// The facts of `host`, which is the session's or stands before it. What takes seconds is told on stderr meanwhile.
+[[nodiscard]] Facts collect(const Session& session, const Host& host, bool verbose);
 
 /// Replaces the personal names of the machine that `host` shows.
 [[nodiscard]] Redaction make_redaction(const Host& host);
+
+/// "2026-11-30T23:00:00Z" of seconds since 1970.
+[[nodiscard]] std::string utc_time(std::int64_t seconds);
 
 }  // namespace sage

@@ -5,7 +5,9 @@
 namespace sage {
 namespace {
 
-constexpr std::string_view elf_magic = "\x7f" "ELF";
+constexpr std::string_view elf_magic =
+    "\x7f"
+    "ELF";
 constexpr std::string_view spirv_magic = "\x03\x02\x23\x07";
 
 /// A target written in one way only, so that two can be compared; as it is when it is none.

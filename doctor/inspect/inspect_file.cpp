@@ -29,12 +29,18 @@ constexpr std::size_t most_segments = 1024;
 /// What to do about a file that can't be read, by errno.
 std::string_view way_out(int number) {
   switch (number) {
-    case ENOENT: return "check the name";
-    case EISDIR: return "name a file in it";
-    case EACCES: return "ask as a user who may read it";
-    case EINVAL: return "name a library, a program, a code object, an offload bundle or a .kpack file";
-    case ENOEXEC: return "if it was copied, downloaded or installed, do that again";
-    default: return {};
+    case ENOENT:
+      return "check the name";
+    case EISDIR:
+      return "name a file in it";
+    case EACCES:
+      return "ask as a user who may read it";
+    case EINVAL:
+      return "name a library, a program, a code object, an offload bundle or a .kpack file";
+    case ENOEXEC:
+      return "if it was copied, downloaded or installed, do that again";
+    default:
+      return {};
   }
 }
 
@@ -81,7 +87,9 @@ class Inspector {
       found_.kind = InspectedKind::bundle;
       return look_at_bundles({{0, found_.size, true}});
     }
-    if (!head_.starts_with("\x7f" "ELF")) return not_inspectable();
+    if (!head_.starts_with("\x7f"
+                           "ELF"))
+      return not_inspectable();
     const auto header = code_object::read_elf_header(as_bytes(head_));
     if (header && header->machine == code_object::elf::machine_amdgpu) return look_at_code_object();
     if (header && header->machine == code_object::elf::machine_cuda) return look_at_cubin();
@@ -175,7 +183,7 @@ class Inspector {
   [[nodiscard]] InspectedKind kind_of_elf() const {
     const code_object::Bytes bytes{as_bytes(head_)};
     const std::uint16_t type = bytes.u16(16).value_or(0);
-    if (type == 1) return InspectedKind::object;  // ET_REL
+    if (type == 1) return InspectedKind::object;   // ET_REL
     if (type == 2) return InspectedKind::program;  // ET_EXEC
     if (!found_.elf->soname.empty() || found_.elf->bits != 64) return InspectedKind::library;
     const std::uint64_t table = bytes.u64(32).value_or(0);
@@ -257,10 +265,10 @@ class Inspector {
     std::vector<std::byte> plain;
     std::string failure;
     if (bundle.compressed && first < found_.objects.size()) {
-      const auto packed = file_calls::read_at(file_, bundle.offset, std::min(bundle.size, options_.most_kernel_bytes));
+      const auto packed = file_calls::read_at(file_, bundle.offset, std::min(bundle.size, options_.most_bundle_bytes));
       if (!packed) failure = packed.error().text;
       if (packed) {
-        auto unpacked = code_object::decompress_bundle(as_bytes(*packed), options_.most_kernel_bytes);
+        auto unpacked = code_object::decompress_bundle(as_bytes(*packed), options_.most_bundle_bytes);
         if (!unpacked) failure = unpacked.error().message;
         if (unpacked) plain = std::move(unpacked).value();
       }
@@ -274,7 +282,7 @@ class Inspector {
         if (!part) object.not_read = part.error().message;
         if (part) read_object(*part, object);
       } else {
-        const auto bytes = file_calls::read_at(file_, object.offset, object.size);
+        const auto bytes = file_calls::read_at(file_, object.offset, std::min(object.size, options_.most_bundle_bytes));
         if (!bytes) object.not_read = bytes.error().text;
         if (bytes) read_object(as_bytes(*bytes), object);
       }

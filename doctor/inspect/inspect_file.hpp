@@ -11,12 +11,12 @@
 namespace sage {
 
 struct InspectOptions {
-  bool kernels = false;  ///< list kernels however much has to be read for that, up to `most_kernel_bytes`
+  bool kernels = false;  ///< list kernels even if much has to be read for that, up to `most_kernel_bytes`
   bool exports = false;
   /// Without `kernels` they are listed only when all code objects together have at most this many bytes.
   std::uint64_t little_kernel_bytes = 16 * 1024 * 1024;
-  /// Decompressed, all together; also the most memory that one of them may take.
-  std::uint64_t most_kernel_bytes = std::uint64_t{1} << 30;
+  std::uint64_t most_kernel_bytes = std::uint64_t{8} << 30;  ///< decompressed, all together
+  std::uint64_t most_bundle_bytes = std::uint64_t{1} << 30;  ///< of one bundle, which is held in memory
   std::size_t most_exports = 100'000;
 };
 

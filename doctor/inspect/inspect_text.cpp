@@ -24,20 +24,31 @@ std::string count_of(std::size_t number, std::string_view thing) {
   return std::to_string(number) + " " + std::string(thing) + (number == 1 ? "" : "s");
 }
 
+/// "x86_64", or "ELF machine 243" where the machine has no name here.
+std::string machine_name(const std::string& machine) {
+  const bool number = machine.find_first_not_of("0123456789") == std::string::npos;
+  return (number ? "ELF machine " : "") + machine;
+}
+
 std::string what_it_is(const Inspection& found) {
-  const std::string machine = !found.elf ? "" : " for " + std::string(found.elf->machine.find_first_not_of("0123456789") ==
-                                                                              std::string::npos
-                                                                          ? "ELF machine "
-                                                                          : "") + found.elf->machine;
-  const std::string bits = found.elf ? std::to_string(found.elf->bits) + "-bit " : "";
+  const auto for_cpu = [&](const std::string& thing) {
+    return std::to_string(found.elf->bits) + "-bit " + thing + " for " + machine_name(found.elf->machine);
+  };
   switch (found.kind) {
-    case InspectedKind::library: return bits + "shared library" + machine;
-    case InspectedKind::program: return bits + "program" + machine;
-    case InspectedKind::object: return bits + "relocatable object" + machine;
-    case InspectedKind::code_object: return "AMDGPU code object";
-    case InspectedKind::cubin: return "NVIDIA cubin";
-    case InspectedKind::bundle: return "offload bundle";
-    case InspectedKind::kpack: return "kpack file: GPU code of a library, kept beside it";
+    case InspectedKind::library:
+      return for_cpu("shared library");
+    case InspectedKind::program:
+      return for_cpu("program");
+    case InspectedKind::object:
+      return for_cpu("relocatable object");
+    case InspectedKind::code_object:
+      return "AMDGPU code object";
+    case InspectedKind::cubin:
+      return "NVIDIA cubin";
+    case InspectedKind::bundle:
+      return "offload bundle";
+    case InspectedKind::kpack:
+      return "kpack file: GPU code of a library, kept beside it";
   }
   return {};
 }
@@ -66,8 +77,8 @@ class Writer {
   /// Nothing for an empty value.
   void row(std::string_view label, std::string_view value) {
     if (value.empty()) return;
-    text_ += wrapped(printable(value), "  " + padded(label, label_width), std::string(label_width + 2, ' '),
-                     style_.width);
+    text_ +=
+        wrapped(printable(value), "  " + padded(label, label_width), std::string(label_width + 2, ' '), style_.width);
   }
 
   /// One value a line; the label stands before the first.
@@ -131,7 +142,8 @@ class Writer {
     head += ", " + human_bytes(object.size);
     if (object.kernels) head += ", " + count_of(object.kernels->size(), "kernel");
     text_ += "\n" + wrapped(printable(head), "  ", "    ", style_.width);
-    if (!object.not_read.empty()) text_ += wrapped("kernels not read: " + printable(object.not_read), "    ", "    ", style_.width);
+    if (!object.not_read.empty())
+      text_ += wrapped("kernels not read: " + printable(object.not_read), "    ", "    ", style_.width);
     for (const std::string& text : object.contradictions) warn(text);
     if (!object.kernels || object.kernels->empty()) return;
     if (shown_ < style_.most_kernels) text_ += "    VGPR AGPR SGPR spills    LDS scratch wave  kernel\n";

@@ -36,8 +36,8 @@ struct InspectedObject {
   std::size_t bundle = 0;    ///< number of its bundle in the file
   std::uint64_t offset = 0;  ///< in the file; of a compressed bundle, in what it decompresses to
   std::uint64_t size = 0;
-  std::string target;        ///< by its own header; by its bundle where that was not read
-  unsigned version = 0;      ///< code object version; 0 where the header was not read
+  std::string target;                                   ///< by its own header; by its bundle where that was not read
+  unsigned version = 0;                                 ///< code object version; 0 where the header was not read
   std::optional<std::vector<InspectedKernel>> kernels;  ///< nullopt: not read
   std::string not_read;                                 ///< why there are no kernels
   std::vector<std::string> contradictions;              ///< of the object as a whole
@@ -62,14 +62,14 @@ struct Inspection {
   std::string path;
   std::uint64_t size = 0;
   InspectedKind kind = InspectedKind::library;
-  std::optional<ElfFacts> elf;                      ///< of libraries, programs and objects for a CPU
+  std::optional<ElfFacts> elf;  ///< of libraries, programs and objects for a CPU
   std::vector<HighestNeed> highest_needs;
   std::optional<std::vector<std::string>> exports;  ///< only when asked
   std::optional<InspectedBundles> bundles;          ///< of bundles, and of ELF files that have a .hip_fatbin section
   std::vector<std::string> targets;                 ///< GPU targets that the file carries code for, sorted, each once
   std::vector<InspectedObject> objects;
-  std::vector<std::string> cubin_kernels;           ///< names; registers come from NVIDIA's own tools
-  std::vector<std::string> notes;                   ///< sentences: what was left out and why
+  std::vector<std::string> cubin_kernels;  ///< names; registers come from NVIDIA's own tools
+  std::vector<std::string> notes;          ///< sentences: what was left out and why
 };
 
 }  // namespace sage

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "doctor/report/redacted_json.hpp"
 #include "probes/facts/facts_json.hpp"
 
 namespace sage {
@@ -38,15 +39,6 @@ Json finding_to_json(const Finding& finding) {
       {"docs", "docs/findings/" + finding.id + ".md"},
       {"blocked_by", finding.blocked_by.empty() ? Json(nullptr) : Json(finding.blocked_by)},
   };
-}
-
-template <class Visit>
-void visit_texts(Json& json, const Visit& visit) {
-  if (json.is_string()) {
-    visit(json.get_ref<std::string&>());
-  } else if (json.is_structured()) {
-    for (Json& inner : json) visit_texts(inner, visit);
-  }
 }
 
 }  // namespace

@@ -42,10 +42,12 @@ std::optional<KernelDescriptor> descriptor_at(const Bytes& file, std::uint64_t o
   return descriptor;
 }
 
+// The end of the code counts too: a kernel whose body the compiler found unreachable has no instructions (rocPRIM's
+// trampolines for other targets), and one of them stands last.
 bool is_code(const ElfFile& file, std::uint64_t address) {
   return std::any_of(file.segments().begin(), file.segments().end(), [&](const ElfSegment& s) {
     return s.type == elf::segment_load && (s.flags & elf::segment_executable) != 0 && address >= s.address &&
-           address - s.address < s.file_size;
+           address - s.address <= s.file_size;
   });
 }
 

@@ -17,4 +17,7 @@ struct EmbeddedFile {
 /// docs/findings/*.md. Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_finding_pages();
 
+/// templates/env/*. Defined in a source that the build generates.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_env_templates();
+
 }  // namespace sage

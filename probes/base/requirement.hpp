@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,5 +11,9 @@ namespace sage {
 
 /// The normalised name in front of extras and version: "rocm" of "rocm[libraries]==7.10.0" (PEP 508).
 [[nodiscard]] std::string needed_name(std::string_view requirement);
+
+/// Whether `version` meets a requirement with exactly one clause `==X` or `==X.*` (PEP 440): numbers missing at the end
+/// are 0, and a local part counts only when the requirement has one. nullopt for every other form.
+[[nodiscard]] std::optional<bool> meets_requirement(std::string_view requirement, std::string_view version);
 
 }  // namespace sage

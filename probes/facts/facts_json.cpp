@@ -191,6 +191,25 @@ Result<Facts> facts_from_json(const nlohmann::ordered_json& json) {
   return facts;
 }
 
+template <class Proof>
+Json proof_to_json(const Proof& proof) {
+  return to_json_value(proof);
+}
+
+template <class Proof>
+Result<Proof> proof_from_json(const Json& json) {
+  Proof proof;
+  if (Problem problem = read_value(json, "", proof)) return *problem;
+  return proof;
+}
+
+template Json proof_to_json(const CompileProof&);
+template Json proof_to_json(const RuntimeProof&);
+template Json proof_to_json(const PythonProof&);
+template Result<CompileProof> proof_from_json(const Json&);
+template Result<RuntimeProof> proof_from_json(const Json&);
+template Result<PythonProof> proof_from_json(const Json&);
+
 std::vector<std::string> known_fact_places(const Facts& facts) {
   std::vector<std::string> places;
   const auto note = [&](const std::string& place, const FactBase&) {

@@ -18,6 +18,12 @@ namespace sage {
 /// names its place ("gpus.amd[1].target: expected a string").
 [[nodiscard]] Result<Facts> facts_from_json(const nlohmann::ordered_json& json);
 
+/// The same for one CompileProof, RuntimeProof or PythonProof, as a proof's child answers it.
+template <class Proof>
+[[nodiscard]] nlohmann::ordered_json proof_to_json(const Proof& proof);
+template <class Proof>
+[[nodiscard]] Result<Proof> proof_from_json(const nlohmann::ordered_json& json);
+
 /// The place of every known Fact, in order: "gpus.amd[0].target". Places of a list come before those inside it.
 [[nodiscard]] std::vector<std::string> known_fact_places(const Facts& facts);
 

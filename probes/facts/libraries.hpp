@@ -51,7 +51,15 @@ struct LibraryCopy {
 };
 
 /// What a process does before it has its runtime.
-enum class LoadScenario { program, torch, torch_then_extension, extension, triton };
+enum class LoadScenario {
+  program,
+  torch,
+  torch_then_extension,
+  extension,
+  extension_then_torch,
+  triton,     ///< torch, then what Triton opens (facts/wheels.md 2.7)
+  bare_name,  ///< torch, then dlopen of "libamdhip64.so" and "libhiprtc.so" as ctypes and older Tritons do
+};
 
 template <>
 inline constexpr auto enum_names<LoadScenario> = std::to_array<EnumName<LoadScenario>>({
@@ -59,14 +67,16 @@ inline constexpr auto enum_names<LoadScenario> = std::to_array<EnumName<LoadScen
     {LoadScenario::torch, "torch"},
     {LoadScenario::torch_then_extension, "torch-then-extension"},
     {LoadScenario::extension, "extension"},
+    {LoadScenario::extension_then_torch, "extension-then-torch"},
     {LoadScenario::triton, "triton"},
+    {LoadScenario::bare_name, "bare-name"},
 });
 
 /// A copy that a process would load, and the loader's rule that leads there.
 struct LoadedCopy {
-  std::string path;
+  std::string path;  ///< as in the list of copies, `path` or one of `other_paths`
   Fact<RuntimeLibrary> library;
-  Fact<std::string> requester;  ///< the object that wants it; empty: the program itself
+  Fact<std::string> requester;  ///< the object that wants it, a path; empty: the program itself
   Fact<std::string> rule;       ///< "DT_RPATH of torch/lib/libtorch_hip.so", "ld.so.cache", "already loaded by SONAME" ...
 
   template <class Visitor>
@@ -78,19 +88,39 @@ struct LoadedCopy {
   }
 };
 
+/// A symbol version that an object of the process wants of a library, and that the copy it gets does not have.
+struct UnmetVersion {
+  std::string object;
+  Fact<std::string> library;  ///< the file it gets: "/conda/lib/libstdc++.so.6"
+  Fact<std::string> version;  ///< "GLIBCXX_3.4.30"
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("object", &UnmetVersion::object);
+    visit("library", &UnmetVersion::library);
+    visit("version", &UnmetVersion::version);
+  }
+};
+
 /// By the loader's rules, without running anything: which runtime copies a process of this kind ends up with.
 struct LoadPrediction {
   Fact<LoadScenario> scenario;
-  std::string subject;  ///< the file that starts it: torch's library, the extension; empty for a plain program
+  std::string subject;  ///< the file that starts it: torch's library, the extension; of a plain program the SONAME it needs
+  Fact<bool> example;   ///< no such program or extension was found: what one would get
   Fact<std::vector<LoadedCopy>> copies;     ///< in load order; two of one library are two runtimes in one process
+  Fact<std::vector<LoadedCopy>> requests;   ///< every request for a runtime library and the copy that it gets
   Fact<std::vector<std::string>> missing;   ///< needed names that nothing leads to
+  Fact<std::vector<UnmetVersion>> unmet_versions;
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
     visit("scenario", &LoadPrediction::scenario);
     visit("subject", &LoadPrediction::subject);
+    visit("example", &LoadPrediction::example);
     visit("copies", &LoadPrediction::copies);
+    visit("requests", &LoadPrediction::requests);
     visit("missing", &LoadPrediction::missing);
+    visit("unmet_versions", &LoadPrediction::unmet_versions);
   }
 };
 

@@ -23,14 +23,16 @@ inline constexpr auto enum_names<PythonKind> = std::to_array<EnumName<PythonKind
 });
 
 /// Why an environment was looked at, the strongest reason first.
-enum class PythonFound { virtual_env, conda_prefix, working_folder, path };
+enum class PythonFound { named, virtual_env, conda_prefix, working_folder, path, conda_list };
 
 template <>
 inline constexpr auto enum_names<PythonFound> = std::to_array<EnumName<PythonFound>>({
+    {PythonFound::named, "--python"},
     {PythonFound::virtual_env, "VIRTUAL_ENV"},
     {PythonFound::conda_prefix, "CONDA_PREFIX"},
     {PythonFound::working_folder, "working-folder"},
     {PythonFound::path, "PATH"},
+    {PythonFound::conda_list, "environments.txt"},
 });
 
 /// What a folder of sys.path belongs to.
@@ -81,14 +83,15 @@ inline constexpr auto enum_names<TorchFlavour> = std::to_array<EnumName<TorchFla
 });
 
 /// How a ROCm build gets its HIP runtime (facts/wheels.md 2.1): `fat` brings it in torch/lib, `thin` uses the rocm-sdk
-/// wheels beside it, `lightweight` (and a source build) needs a ROCm of the system.
-enum class TorchFamily { fat, thin, lightweight };
+/// wheels beside it, `lightweight` and `source` (built on this machine) need a ROCm of the system.
+enum class TorchFamily { fat, thin, lightweight, source };
 
 template <>
 inline constexpr auto enum_names<TorchFamily> = std::to_array<EnumName<TorchFamily>>({
     {TorchFamily::fat, "fat"},
     {TorchFamily::thin, "thin"},
     {TorchFamily::lightweight, "lightweight"},
+    {TorchFamily::source, "source"},
 });
 
 /// One torch package in a folder of sys.path.
@@ -106,8 +109,19 @@ struct TorchInstall {
   Fact<std::vector<std::string>> wheel_tags;     ///< "cp312-cp312-manylinux_2_28_x86_64", of every dist-info beside it
   Fact<TorchFamily> family;                      ///< of a ROCm build
   Fact<std::string> family_evidence;             ///< the file or line that decided it
+  Fact<std::vector<std::string>> other_families;  ///< files and lines that speak for another family than `family`
   Fact<std::vector<std::string>> rocblas_targets;  ///< gfx targets in file names of torch/lib/rocblas/library
   Fact<bool> editable;                           ///< a development install: the files lie in another tree
+  Fact<bool> numa_without_alias;                 ///< torch/lib has libnuma.so.1 and no libnuma.so (facts/wheels.md P15)
+  Fact<std::vector<std::string>> hipblaslt_targets;  ///< as rocblas_targets, of torch/lib/hipblaslt/library
+  Fact<std::vector<std::string>> aotriton_images;  ///< names in torch/lib/aotriton.images: "amd-gfx11xx"; empty: none
+  Fact<std::vector<std::string>> kpack_targets;  ///< gfx targets in file names of torch/.kpack
+  // Of torch/lib/libtorch_hip.so; read for the torch in use alone.
+  Fact<std::vector<std::string>> rpath;
+  Fact<std::vector<std::string>> runpath;
+  Fact<std::vector<std::string>> needed_hip;     ///< "libamdhip64.so.7", as its DT_NEEDED names it
+  Fact<bool> code_in_file;                       ///< false: its code for GPUs lies in .kpack files
+  Fact<std::vector<std::string>> code_targets;   ///< of its code objects: "gfx1201", "gfx90a:xnack-"
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
@@ -124,8 +138,18 @@ struct TorchInstall {
     visit("wheel_tags", &TorchInstall::wheel_tags);
     visit("family", &TorchInstall::family);
     visit("family_evidence", &TorchInstall::family_evidence);
+    visit("other_families", &TorchInstall::other_families);
     visit("rocblas_targets", &TorchInstall::rocblas_targets);
     visit("editable", &TorchInstall::editable);
+    visit("numa_without_alias", &TorchInstall::numa_without_alias);
+    visit("hipblaslt_targets", &TorchInstall::hipblaslt_targets);
+    visit("aotriton_images", &TorchInstall::aotriton_images);
+    visit("kpack_targets", &TorchInstall::kpack_targets);
+    visit("rpath", &TorchInstall::rpath);
+    visit("runpath", &TorchInstall::runpath);
+    visit("needed_hip", &TorchInstall::needed_hip);
+    visit("code_in_file", &TorchInstall::code_in_file);
+    visit("code_targets", &TorchInstall::code_targets);
   }
 };
 
@@ -139,6 +163,38 @@ inline constexpr auto enum_names<DevelState> = std::to_array<EnumName<DevelState
     {DevelState::interrupted, "interrupted"},
     {DevelState::expanded, "expanded"},
 });
+
+/// What the rocm-sdk wheels of an environment brought, beyond their records (facts/wheels.md 2.4, P6, P7).
+struct SdkFiles {
+  Fact<std::vector<std::string>> kpack_targets;    ///< gfx targets of .kpack files and .devel_links of the libraries
+  Fact<bool> code_in_file;                         ///< rocBLAS of the libraries wheel has its code inside
+  Fact<std::vector<std::string>> dangling;         ///< runtime libraries that are links to nothing
+  Fact<std::vector<std::string>> copied;           ///< runtime libraries of devel that are no hard links to core's
+  Fact<std::vector<std::string>> missing_bitcode;  ///< device bitcode that core has and devel lacks
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("kpack_targets", &SdkFiles::kpack_targets);
+    visit("code_in_file", &SdkFiles::code_in_file);
+    visit("dangling", &SdkFiles::dangling);
+    visit("copied", &SdkFiles::copied);
+    visit("missing_bitcode", &SdkFiles::missing_bitcode);
+  }
+};
+
+/// The folder sageattention/ that an import gets.
+struct SageInstall {
+  std::string folder;
+  Fact<std::vector<std::string>> home_pages;  ///< of every record of sageattention beside it; no credentials in them
+  Fact<bool> masks_tail;                      ///< its Triton kernel sets scores past the last key to -inf (facts/sage.md 4)
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("folder", &SageInstall::folder);
+    visit("home_pages", &SageInstall::home_pages);
+    visit("masks_tail", &SageInstall::masks_tail);
+  }
+};
 
 /// One Python environment as its files describe it. What is listed as in "packages" counts over all its sites.
 struct PythonEnvironment {
@@ -155,7 +211,9 @@ struct PythonEnvironment {
   Fact<std::vector<TorchInstall>> torch;       ///< in the order of the sites: the first is imported
   Fact<std::vector<std::string>> sdk_folders;  ///< "<site>/_rocm_sdk_core" and the like
   Fact<DevelState> devel;
+  SdkFiles sdk;
   Fact<std::vector<std::string>> sage_binaries;  ///< names of compiled modules in sageattention/
+  Fact<std::vector<SageInstall>> sage;           ///< at most one
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
@@ -172,17 +230,22 @@ struct PythonEnvironment {
     visit("torch", &PythonEnvironment::torch);
     visit("sdk_folders", &PythonEnvironment::sdk_folders);
     visit("devel", &PythonEnvironment::devel);
+    visit("sdk", &PythonEnvironment::sdk);
     visit("sage_binaries", &PythonEnvironment::sage_binaries);
+    visit("sage", &PythonEnvironment::sage);
   }
 };
 
 struct Python {
-  /// The first is the one in use: the activated one, else the working folder's, else the one of PATH.
+  /// The first is the one in use: the one that the user named, else the activated one, else the working folder's, else
+  /// the one of PATH.
   Fact<std::vector<PythonEnvironment>> environments;
+  Fact<std::vector<std::string>> comfyui;  ///< folders of ComfyUI: the working folder, or ComfyUI in it
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
     visit("environments", &Python::environments);
+    visit("comfyui", &Python::comfyui);
   }
 };
 

@@ -10,7 +10,7 @@
 namespace sage {
 
 /// What put a library where it is.
-enum class LibraryOrigin { torch_wheel, rocm_sdk_wheel, rocm_root, distribution, library_path, configured };
+enum class LibraryOrigin { torch_wheel, rocm_sdk_wheel, rocm_root, distribution, library_path, configured, conda };
 
 template <>
 inline constexpr auto enum_names<LibraryOrigin> = std::to_array<EnumName<LibraryOrigin>>({
@@ -20,6 +20,7 @@ inline constexpr auto enum_names<LibraryOrigin> = std::to_array<EnumName<Library
     {LibraryOrigin::distribution, "distribution"},
     {LibraryOrigin::library_path, "LD_LIBRARY_PATH"},
     {LibraryOrigin::configured, "configuration"},
+    {LibraryOrigin::conda, "conda"},
 });
 
 /// An installed ROCm tree such as /opt/rocm-7.2.0.

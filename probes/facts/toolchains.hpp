@@ -85,9 +85,12 @@ struct Toolchain {
 struct TorchRocmHome {
   std::string torch_folder;                 ///< "<site>/torch", as in Python
   Fact<std::optional<std::string>> path;    ///< nullopt: torch finds none
-  Fact<std::string> rule;                   ///< "ROCM_HOME", "_rocm_sdk_devel", "hipcc on PATH", "/opt/rocm", "none"
+  /// "ROCM_HOME", "ROCM_PATH", "_rocm_sdk_devel", "_rocm_sdk_core", "hipcc on PATH", "/opt/rocm", "none"; "empty" of a
+  /// PyTorch before 2.1, which takes an empty text for a path where it finds no hipcc
+  Fact<std::string> rule;
   Fact<bool> has_headers;                   ///< include/hip/hip_version.h is below it
   Fact<bool> has_hipcc;                     ///< bin/hipcc is below it
+  Fact<std::vector<std::string>> headers;   ///< which libraries' headers are below it, as in Toolchain
   Fact<bool> hipcc_in_torch;                ///< the torch package itself has bin/hipcc: what popular guides believe
 
   template <class Visitor>
@@ -97,6 +100,7 @@ struct TorchRocmHome {
     visit("rule", &TorchRocmHome::rule);
     visit("has_headers", &TorchRocmHome::has_headers);
     visit("has_hipcc", &TorchRocmHome::has_hipcc);
+    visit("headers", &TorchRocmHome::headers);
     visit("hipcc_in_torch", &TorchRocmHome::hipcc_in_torch);
   }
 };
@@ -113,14 +117,33 @@ struct BuildTool {
   }
 };
 
+/// What clang would find where a variable sends it for device libraries: HIP_DEVICE_LIB_PATH names their folder,
+/// ROCM_PATH a tree that has it.
+struct NamedDeviceLibraries {
+  std::string variable;
+  std::string path;                      ///< the variable's value
+  Fact<std::string> folder;              ///< where ocml.bc lies, canonical; empty: not where clang looks
+  Fact<std::vector<std::string>> targets;
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("variable", &NamedDeviceLibraries::variable);
+    visit("path", &NamedDeviceLibraries::path);
+    visit("folder", &NamedDeviceLibraries::folder);
+    visit("targets", &NamedDeviceLibraries::targets);
+  }
+};
+
 struct Toolchains {
   Fact<std::vector<Toolchain>> compilers;
+  Fact<std::vector<NamedDeviceLibraries>> named_device_libraries;  ///< of the variables that are set
   Fact<std::vector<TorchRocmHome>> torch_rocm_homes;
   Fact<std::vector<BuildTool>> build_tools;
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
     visit("compilers", &Toolchains::compilers);
+    visit("named_device_libraries", &Toolchains::named_device_libraries);
     visit("torch_rocm_homes", &Toolchains::torch_rocm_homes);
     visit("build_tools", &Toolchains::build_tools);
   }

@@ -43,6 +43,8 @@ constexpr auto names = std::to_array<std::string_view>({
     "ROCM_HOME",
     "ROCM_PATH",
     "ROCR_VISIBLE_DEVICES",
+    "SAGE_DOCTOR_ENV",
+    "SAGE_DOCTOR_ENV_NAMES",
     "SHELL",
     "SINGULARITY_CONTAINER",
     "SUDO_UID",
@@ -59,6 +61,13 @@ static_assert(std::is_sorted(names.begin(), names.end()));
 
 constexpr std::string_view per_node_override = "HSA_OVERRIDE_GFX_VERSION_";
 
+/// Before the name of a variable that a script of `sage-doctor env` has set: what it was, what it is, what was added.
+constexpr auto notes = std::to_array<std::string_view>({
+    "SAGE_DOCTOR_ENV_ADDED_",
+    "SAGE_DOCTOR_ENV_OLD_",
+    "SAGE_DOCTOR_ENV_SET_",
+});
+
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
@@ -67,6 +76,9 @@ bool is_digit(char c) {
 
 bool environment_allowed(std::string_view name) {
   if (std::binary_search(names.begin(), names.end(), name)) return true;
+  for (const std::string_view note : notes) {
+    if (name.starts_with(note)) return std::binary_search(names.begin(), names.end(), name.substr(note.size()));
+  }
   if (!name.starts_with(per_node_override)) return false;
   const std::string_view node = name.substr(per_node_override.size());
   return !node.empty() && std::all_of(node.begin(), node.end(), is_digit);

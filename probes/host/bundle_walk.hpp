@@ -28,8 +28,8 @@ struct FoundBundle {
   std::uint64_t offset = 0;  ///< in the file
   std::uint64_t size = 0;    ///< in the file
   bool compressed = false;
-  std::uint64_t plain_size = 0;                     ///< decompressed, by its own account; of a plain one its size
-  std::vector<code_object::BundleEntry> entries;    ///< places in the plain bundle; none when its table is unreadable
+  std::uint64_t plain_size = 0;                   ///< decompressed, by its own account; of a plain one its size
+  std::vector<code_object::BundleEntry> entries;  ///< places in the plain bundle; none when its table is unreadable
 };
 
 struct BundleWalk {

@@ -18,6 +18,7 @@
 #include "probes/base/text.hpp"
 #include "probes/host/captured_host.hpp"
 #include "probes/kernel_log_filter.hpp"
+#include "probes/loader/load_story.hpp"
 #include "probes/modprobe.hpp"
 #include "probes/startup_files.hpp"
 
@@ -156,7 +157,8 @@ std::string keep_package_headers(std::string_view contents, const Context&) {
   for (const std::string_view line : lines(contents)) {
     if (trim(line).empty()) break;
     const std::string_view key = line.substr(0, line.find(':'));
-    if (key == "Name" || key == "Version" || key == "Requires-Dist") kept += std::string(line) + "\n";
+    const bool home = (key == "Home-page" || key == "Project-URL") && !contains(line, "@");
+    if (key == "Name" || key == "Version" || key == "Requires-Dist" || home) kept += std::string(line) + "\n";
   }
   return kept;
 }
@@ -180,6 +182,37 @@ std::string keep_pth_folders(std::string_view contents, const Context&) {
   });
 }
 
+/// What tells how SageAttention's kernel treats keys that are not there.
+std::string keep_key_mask(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) { return contains(line, "k_mask"); });
+}
+
+/// The line with the folders of a development install; the rest of the file is code.
+std::string keep_mapping(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) { return line.starts_with("MAPPING"); });
+}
+
+std::string keep_python_version(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) { return trim(line).starts_with("python"); });
+}
+
+/// Of a script that starts a compiler: what says that it is one, and which compiler it starts.
+std::string keep_compiler_script(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, [](std::string_view line) {
+    return line.starts_with("#!") || has_any(line, {"rocm_sdk_core", "/clang++-"});
+  });
+}
+
+/// Of a process's memory map the runtime libraries alone: the rest tells what somebody runs.
+std::string keep_runtime_mappings(std::string_view contents, const Context&) {
+  std::string kept;
+  for (const std::string_view line : lines(contents)) {
+    const std::size_t slash = line.rfind('/');
+    if (slash != std::string_view::npos && runtime_library_of(line.substr(slash + 1))) kept += std::string(line) + "\n";
+  }
+  return kept;
+}
+
 struct Rule {
   const char* pattern;  ///< fnmatch(3), '*' matches slashes too
   Keep keep;            ///< nullptr: nothing
@@ -191,6 +224,7 @@ constexpr std::array rules = {
     Rule{"/proc/cpuinfo", keep_first_processor},
     Rule{"/proc/*/environ", nullptr},
     Rule{"/proc/*/cmdline", nullptr},
+    Rule{"/proc/*/maps", keep_runtime_mappings},
     Rule{"/proc/*", keep_whole},
     Rule{"/sys/*serial*", nullptr},
     Rule{"/sys/*uuid*", nullptr},
@@ -200,6 +234,7 @@ constexpr std::array rules = {
     Rule{"*/.wslconfig", keep_wsl_settings},
     Rule{"/etc/os-release", keep_whole},
     Rule{"/etc/ld.so.conf*", keep_whole},
+    Rule{"/etc/ld.so.preload", keep_whole},
     Rule{"/boot/config-*", keep_gpu_options},
     Rule{"/run/systemd/container", keep_whole},
     Rule{"/var/lib/dpkg/status", keep_gpu_packages},
@@ -208,12 +243,27 @@ constexpr std::array rules = {
     Rule{"*/modules.builtin", keep_amdgpu_entries},
     Rule{"*.ko", keep_signature_mark},
     Rule{"*/.info/version*", keep_whole},
+    Rule{"*/share/hip/version", keep_whole},
+    Rule{"*/lib/.hipInfo", keep_whole},
+    Rule{"*/hip/hip_version.h", keep_whole},
+    Rule{"*/cuda*/version.json", keep_whole},
+    Rule{"*/bin/hipcc*", keep_compiler_script},
+    Rule{"*/bin/amdclang++", keep_compiler_script},
+    Rule{"*/bin/clang++*", keep_compiler_script},
     Rule{"*/dids.conf", keep_whole},
     Rule{"*/torch/version.py", keep_whole},
     Rule{"*.dist-info/METADATA", keep_package_headers},
     Rule{"*.dist-info/WHEEL", keep_wheel_tags},
     Rule{"*-packages/*.pth", keep_pth_folders},
+    Rule{"*/__editable___torch_*_finder.py", keep_mapping},
+    Rule{"*/sageattention/attn_qk_int8_per_block.py", keep_key_mask},
+    Rule{"*/sageattention/triton/attn_qk_int8_per_block.py", keep_key_mask},
     Rule{"*/pyvenv.cfg", keep_venv_settings},
+    Rule{"*/.conda/environments.txt", keep_whole},
+    Rule{"*/.tool-versions", keep_python_version},
+    Rule{"*/mise.toml", keep_python_version},
+    Rule{"*/.mise.toml", keep_python_version},
+    Rule{"*/.config/mise/config.toml", keep_python_version},
     Rule{"*/.python-version", keep_whole},
     Rule{"*pyenv*/version", keep_whole},
     Rule{"/usr/lib/*", keep_whole},
@@ -278,12 +328,12 @@ void filter_files(Capture& capture, const Context& context) {
 
 /// Folders whose names tell much about their owner: only those with one of the words are kept. What was looked at by
 /// name has an entry of its own.
-constexpr std::array<std::string_view, 12> package_words = {"roc",    "amd",  "hip",   "hsa",   "torch", "triton",
-                                                            "nvidia", "sage", "flash", "aiter", "~",     ".pth"};
+constexpr std::array<std::string_view, 13> package_words = {"roc",    "amd",  "hip",   "hsa",   "torch", "triton",
+                                                            "nvidia", "sage", "flash", "aiter", "~",     ".pth",  "xformers"};
 
 struct NamesRule {
   const char* pattern;  ///< fnmatch(3)
-  std::array<std::string_view, 12> words;
+  std::array<std::string_view, 13> words;
 };
 
 constexpr std::array names_rules = {
@@ -291,7 +341,7 @@ constexpr std::array names_rules = {
     NamesRule{"*-packages", package_words},
 };
 
-void keep_names(CapturedPath& entry, const std::array<std::string_view, 12>& words) {
+void keep_names(CapturedPath& entry, const std::array<std::string_view, 13>& words) {
   std::erase_if(entry.names, [&](const std::string& name) {
     return std::none_of(words.begin(), words.end(), [&](std::string_view word) {
       return !word.empty() && contains_ignoring_case(name, word);
@@ -362,10 +412,13 @@ void filter_mounts(Capture& capture) {
   });
 }
 
+/// What the loader's cache says of libraries that nobody looked at is of no use.
 void filter_loader_cache(Capture& capture) {
   if (!capture.loader_cache || !capture.loader_cache->ok()) return;
-  std::erase_if(**capture.loader_cache, [](const LoaderCacheEntry& entry) {
-    return !has_any(entry.soname, {"hsa", "hip", "roc", "amd", "drm", "dxcore", "d3d12", "libstdc++", "libc.so",
+  const std::unique_ptr<Host> host = make_captured_host(capture);
+  std::erase_if(**capture.loader_cache, [&](const LoaderCacheEntry& entry) {
+    return !host->status(entry.path).ok() &&
+           !has_any(entry.soname, {"hsa", "hip", "roc", "amd", "drm", "dxcore", "d3d12", "libstdc++", "libc.so",
                                    "libelf", "libnuma", "cuda", "torch"});
   });
 }

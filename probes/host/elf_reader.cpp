@@ -36,7 +36,7 @@ constexpr std::uint64_t most_note_bytes = 64 * 1024;
 constexpr std::uint64_t most_rodata_bytes = 64 * mebibyte;
 constexpr std::uint64_t most_version_bytes = mebibyte / 4;
 constexpr std::size_t most_device_sections = 64;  // a library has one, a relocatable object some
-constexpr std::size_t most_listed = 4096;  // DT_NEEDED entries
+constexpr std::size_t most_listed = 4096;         // DT_NEEDED entries
 constexpr std::size_t usual_name = 1024;
 constexpr std::size_t longest_name = 256 * 1024;  // Bazel writes runpaths of many kilobytes
 constexpr std::size_t search_block = mebibyte;
@@ -363,9 +363,8 @@ class Reader {
     if (query.strings.empty()) return std::nullopt;
     const auto names = section_names();
     if (!names.ok()) return names.error();
-    const auto rodata = find_section([&](const GElf_Shdr& s) {
-      return s.sh_type == SHT_PROGBITS && name_in(*names, s.sh_name) == ".rodata";
-    });
+    const auto rodata = find_section(
+        [&](const GElf_Shdr& s) { return s.sh_type == SHT_PROGBITS && name_in(*names, s.sh_name) == ".rodata"; });
     if (rodata && !inside(rodata->sh_offset, rodata->sh_size)) return broken(".rodata lies outside the file");
     const std::uint64_t size = rodata ? std::min(rodata->sh_size, most_rodata_bytes) : 0;
     const std::uint64_t start = rodata ? rodata->sh_offset : 0;

@@ -143,7 +143,8 @@ class LiveHost final : public Host {
 
   Result<ProgramOutput> run_program(const std::vector<std::string>& arguments,
                                     std::chrono::milliseconds deadline) const override {
-    return run_foreign_program(arguments, deadline);
+    const bool own = !arguments.empty() && arguments.front() == own_program;
+    return own ? run_own_program(arguments, deadline) : run_foreign_program(arguments, deadline);
   }
 
  private:

@@ -12,10 +12,8 @@ namespace {
 
 constexpr std::size_t output_cap = 1024 * 1024;
 
-}  // namespace
-
-Result<ProgramOutput> run_foreign_program(const std::vector<std::string>& arguments,
-                                          std::chrono::milliseconds deadline) {
+Result<ProgramOutput> run(const char* program, const std::vector<std::string>& arguments,
+                          std::chrono::milliseconds deadline) {
   if (arguments.empty() || arguments[0].empty()) return Error{EINVAL, "no program to run"};
   std::vector<char*> texts;
   for (const std::string& argument : arguments) {
@@ -29,7 +27,7 @@ Result<ProgramOutput> run_foreign_program(const std::vector<std::string>& argume
     dup2(pipes[0], STDOUT_FILENO);
     dup2(pipes[1], STDERR_FILENO);
     close_all_on_exec();
-    execvp(texts[0], texts.data());
+    execvp(program, texts.data());
     const int why = errno;
     return write(pipes[2], &why, sizeof why) == sizeof why ? 127 : 126;
   };
@@ -49,6 +47,17 @@ Result<ProgramOutput> run_foreign_program(const std::vector<std::string>& argume
   output.output = std::move(outcome->streams[0].bytes);
   output.errors = std::move(outcome->streams[1].bytes);
   return output;
+}
+
+}  // namespace
+
+Result<ProgramOutput> run_foreign_program(const std::vector<std::string>& arguments,
+                                          std::chrono::milliseconds deadline) {
+  return run(arguments.empty() ? "" : arguments.front().c_str(), arguments, deadline);
+}
+
+Result<ProgramOutput> run_own_program(const std::vector<std::string>& arguments, std::chrono::milliseconds deadline) {
+  return run("/proc/self/exe", arguments, deadline);
 }
 
 }  // namespace sage

@@ -1,4 +1,4 @@
-// Runs the whole chain of kernels on the emulator for one problem and compares it with the references.
+// Runs the whole chain of kernels for one problem and compares it with the references.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,6 +22,10 @@ struct Device {
   bool has_fp8;
   reference::ValueFormat fp8;
   std::size_t shared_limit;
+  // A GPU's compiler joins products and sums (FMA), so that the mean of K may differ in its last bit from the reference's and
+  // a value that lies on a tie of the rounding to int8 falls to the other side: one unit in one key, a share of this over
+  // kv_len. 0 on emulated lanes, which round as the reference does.
+  double tie_share = 0.0;
   std::vector<std::pair<std::string, Kernel>> kernels;
   [[nodiscard]] Kernel find(const std::string& kernel) const;
   [[nodiscard]] reference::ValueFormat format(device::PvType pv) const {
@@ -81,6 +85,10 @@ struct Result {
   [[nodiscard]] double value(int batch, int head, int query, int dim) const;
 };
 
+// Everything but the outputs: the tile that will be used, inputs filled in the layout's order, the scale as the kernels take it.
+Result prepare(const Device& device, const device::Problem& problem, const Options& options);
+
+// prepare(), then the kernels: on emulated lanes (run_emulated.cpp) or on a GPU (../gpu/run_on_gpu.cpp).
 Result run_problem(const Device& device, const device::Problem& problem, const Options& options);
 
 struct Errors {

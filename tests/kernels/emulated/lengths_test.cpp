@@ -1,6 +1,7 @@
 // Lengths, tails, masks, layouts, heads. Small problems, each compared row by row with the quantised reference.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -37,11 +38,12 @@ void check_case(const Device& device, const device::Problem& p, const Options& o
   const Errors e = compare(device, result, Against::quantised, every);
   const bool f16 = p.pv == device::PvType::f16;
   const double output_rounding = p.io_type == SAGE_TYPE_BF16 ? 2e-3 : 0.0;
+  const double tie = device.tie_share / std::max(1, p.kv_len);
   CHECK(e.not_a_number == 0);
-  CHECK(e.relative_l1 <= (f16 ? 1e-3 : 2e-2) + output_rounding);
+  CHECK(e.relative_l1 <= (f16 ? 1e-3 : 2e-2) + output_rounding + tie);
   // A row of few channels can be all but zero: its relative error then says nothing.
   if (p.head_dim >= 8) CHECK(e.worst_row <= (f16 ? 5e-3 : 6e-2) + output_rounding);
-  CHECK(e.lse <= 1e-3);
+  CHECK(e.lse <= 1e-3 + tie);
   worst.add(e);
 }
 

@@ -38,8 +38,18 @@ TorchInstall rocm_torch() {
   torch.wheel_tags = std::vector<std::string>{"cp312-cp312-manylinux_2_28_x86_64"};
   torch.family = TorchFamily::fat;
   torch.family_evidence = site + "/torch/lib/libamdhip64.so";
+  torch.other_families = std::vector<std::string>{};
   torch.rocblas_targets = std::vector<std::string>{"gfx1100", "gfx1201"};
   torch.editable = false;
+  torch.numa_without_alias = false;
+  torch.hipblaslt_targets = std::vector<std::string>{"gfx1100", "gfx1201"};
+  torch.aotriton_images = std::vector<std::string>{"amd-gfx11xx", "amd-gfx120x"};
+  torch.kpack_targets = std::vector<std::string>{};
+  torch.rpath = std::vector<std::string>{"$ORIGIN"};
+  torch.runpath = std::vector<std::string>{};
+  torch.needed_hip = std::vector<std::string>{"libamdhip64.so"};
+  torch.code_in_file = true;
+  torch.code_targets = std::vector<std::string>{"gfx1100", "gfx1201"};
   return torch;
 }
 
@@ -58,12 +68,16 @@ PythonEnvironment good_venv() {
   environment.torch = std::vector<TorchInstall>{rocm_torch()};
   environment.sdk_folders = std::vector<std::string>{};
   environment.devel = DevelState::absent;
+  environment.sdk.kpack_targets = environment.sdk.dangling = environment.sdk.copied = environment.sdk.missing_bitcode =
+      std::vector<std::string>{};
+  environment.sage = std::vector<SageInstall>{};
   return environment;
 }
 
 Facts with(PythonEnvironment environment) {
   Facts facts = healthy_facts();
   facts.python.environments = std::vector<PythonEnvironment>{std::move(environment)};
+  facts.python.comfyui = std::vector<std::string>{};
   return facts;
 }
 
@@ -84,9 +98,49 @@ PythonEnvironment thin_venv() {
   return environment;
 }
 
-constexpr auto ids = {"python.environment-broken", "python.torch-present",     "python.torch-shadowed",
-                      "python.torch-flavour",      "python.torch-health",      "python.torch-target",
-                      "python.triton-conflict",    "python.rocm-sdk-versions", "python.sageattention"};
+TorchInstall& torch_of(PythonEnvironment& environment) {
+  return environment.torch.value().front();
+}
+
+/// The multi-arch build of AMD: its code lies in packages of their own, and this GPU's are there.
+PythonEnvironment split_venv() {
+  PythonEnvironment environment = thin_venv();
+  environment.packages = std::vector<PythonPackage>{
+      package("torch", "2.11.0+rocm7.13.0"), package("rocm-sdk-core", "7.13.0"), package("rocm-sdk-libraries", "7.13.0")};
+  environment.sdk.code_in_file = false;
+  environment.sdk.kpack_targets = std::vector<std::string>{"gfx1201"};
+  torch_of(environment).version = "2.11.0+rocm7.13.0"s;
+  torch_of(environment).code_in_file = false;
+  torch_of(environment).code_targets = std::vector<std::string>{};
+  torch_of(environment).kpack_targets = std::vector<std::string>{"gfx1201"};
+  return environment;
+}
+
+/// A build of one's own, linked with the HIP runtime of this name.
+PythonEnvironment borrowing_venv(std::string soname) {
+  PythonEnvironment environment = good_venv();
+  torch_of(environment).family = TorchFamily::source;
+  torch_of(environment).needed_hip = std::vector<std::string>{std::move(soname)};
+  return environment;
+}
+
+PythonEnvironment with_sageattention(std::string version, Fact<bool> masks_tail, std::string home = "") {
+  PythonEnvironment environment = good_venv();
+  environment.packages.value().push_back(package("sageattention", std::move(version)));
+  SageInstall sage;
+  sage.folder = site + "/sageattention";
+  sage.home_pages = home.empty() ? std::vector<std::string>{} : std::vector<std::string>{std::move(home)};
+  sage.masks_tail = std::move(masks_tail);
+  environment.sage = std::vector<SageInstall>{sage};
+  return environment;
+}
+
+constexpr auto ids = {
+    "python.environment-broken", "python.torch-present",  "python.torch-shadowed",    "python.torch-flavour",
+    "python.torch-health",       "python.torch-family",   "python.torch-runpath",     "python.system-rocm",
+    "python.import-hang",        "python.amdsmi",         "python.torch-target",      "python.torch-kernels",
+    "python.triton-conflict",    "python.triton-libhip",  "python.rocm-sdk-versions", "python.rocm-sdk-files",
+    "python.sageattention",      "python.attention-packages"};
 
 }  // namespace
 
@@ -103,9 +157,11 @@ TEST_CASE("python: without an AMD GPU, and without a Python, every check is sile
 }
 
 TEST_CASE("python: a good environment has nothing to complain of") {
+  Facts facts = with(good_venv());
+  test::set_variable(facts, "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "1");
   for (const char* id : ids) {
-    const Status status = finding_of(id, with(good_venv())).status;
-    CHECK_MESSAGE((status == Status::pass || status == Status::skip), id);
+    const Finding finding = finding_of(id, facts);
+    CHECK_MESSAGE((finding.status == Status::pass || finding.status == Status::skip), id << ": " << finding.observed);
   }
 }
 
@@ -183,8 +239,216 @@ TEST_CASE("python: a missing target fails for its GPU, unless an override or a g
   CHECK(finding_of("python.torch-target", facts).status == Status::fail);
   test::set_variable(facts, "HSA_OVERRIDE_GFX_VERSION", "11.0.0");
   CHECK(finding_of("python.torch-target", facts).status == Status::pass);
+  facts.python.environments.value().front().torch.value().front().code_targets.value() = {"gfx906"};
   targets = {};
+  CHECK(finding_of("python.torch-target", facts).status == Status::fail);
+  facts.python.environments.value().front().torch.value().front().code_in_file = Fact<bool>();
   CHECK(finding_of("python.torch-target", facts).status == Status::skip);
+}
+
+TEST_CASE("python: code of its own and code of the math libraries must both be there") {
+  PythonEnvironment environment = good_venv();
+  torch_of(environment).code_targets = std::vector<std::string>{"gfx1100", "gfx90a:xnack-"};
+  const Finding finding = finding_of("python.torch-target", with(environment));
+  CHECK(finding.status == Status::fail);
+  REQUIRE(finding.evidence.size() == 1);
+  CHECK(finding.evidence.front().source == site + "/torch/lib/libtorch_hip.so");
+
+  torch_of(environment).code_targets = std::vector<std::string>{"amdgcnspirv"};
+  CHECK(finding_of("python.torch-target", with(environment)).status == Status::pass);
+  torch_of(environment).code_targets = std::vector<std::string>{"gfx12-generic"};
+  CHECK(finding_of("python.torch-target", with(environment)).status == Status::pass);
+  torch_of(environment).code_targets = Fact<std::vector<std::string>>();
+  CHECK(finding_of("python.torch-target", with(environment)).status == Status::info);
+}
+
+TEST_CASE("python: a build that is split by GPU misses its package for this one") {
+  CHECK(finding_of("python.torch-target", with(split_venv())).status == Status::pass);
+
+  PythonEnvironment bare = split_venv();
+  bare.sdk.kpack_targets = std::vector<std::string>{};
+  torch_of(bare).kpack_targets = std::vector<std::string>{};
+  const Finding finding = finding_of("python.torch-target", with(bare));
+  CHECK(finding.status == Status::fail);
+  CHECK(commands_of(finding) ==
+        "/home/u/venv/bin/python3 -m pip install 'torch[device-gfx1201]==2.11.0+rocm7.13.0'\n");
+  bare.packages.value().push_back(package("rocm-sdk-device-gfx1201", "7.13.0"));
+  CHECK(finding_of("python.torch-target", with(bare)).status == Status::fail);
+  bare.packages.value().push_back(package("amd-torch-device-gfx1201", "2.11.0"));
+  CHECK(finding_of("python.torch-target", with(bare)).status == Status::pass);
+
+  PythonEnvironment unread = split_venv();
+  unread.sdk.kpack_targets = std::vector<std::string>{};
+  unread.sdk.code_in_file = Fact<bool>();
+  CHECK(finding_of("python.torch-target", with(unread)).status == Status::info);
+}
+
+TEST_CASE("python: attention kernels that newer builds have are missed, those that none has are only told") {
+  PythonEnvironment environment = good_venv();
+  Facts facts = with(environment);
+  test::set_variable(facts, "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "");
+  CHECK(finding_of("python.torch-kernels", facts).status == Status::info);
+  test::set_variable(facts, "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "0");
+  CHECK(finding_of("python.torch-kernels", facts).status == Status::info);
+  test::set_variable(facts, "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL", "1");
+  CHECK(finding_of("python.torch-kernels", facts).status == Status::pass);
+
+  auto& images = facts.python.environments.value().front().torch.value().front().aotriton_images.value();
+  images = {"amd-gfx11xx", "amd-gfx942"};
+  CHECK(finding_of("python.torch-kernels", facts).status == Status::warn);
+  facts.gpus.amd.value().front().target = "gfx1030"s;
+  CHECK(finding_of("python.torch-kernels", facts).status == Status::info);
+  images = {};
+  CHECK(finding_of("python.torch-kernels", facts).status == Status::skip);
+
+  facts.gpus.amd.value().front().target = "gfx1102"s;
+  images = {"amd-gfx11xx"};
+  const Finding slow = finding_of("python.torch-kernels", facts);
+  CHECK(slow.status == Status::info);
+  CHECK(contains(slow.observed, "hipBLASLt has no kernels for gfx1102"));
+}
+
+TEST_CASE("python: marks of two families in one folder are a mixed installation") {
+  PythonEnvironment environment = good_venv();
+  CHECK(finding_of("python.torch-family", with(environment)).status == Status::pass);
+  torch_of(environment).other_families = std::vector<std::string>{"Requires-Dist: rocm[libraries]==7.14.0"};
+  CHECK(finding_of("python.torch-family", with(environment)).status == Status::warn);
+}
+
+TEST_CASE("python: only a build with RUNPATH loses to a ROCm in LD_LIBRARY_PATH") {
+  PythonEnvironment environment = good_venv();
+  torch_of(environment).rpath = std::vector<std::string>{};
+  torch_of(environment).runpath = std::vector<std::string>{"$ORIGIN"};
+  Facts facts = with(environment);
+  facts.environment.named_paths = std::vector<NamedPath>{{"ROCM_PATH", "/opt/rocm", true},
+                                                         {"LD_LIBRARY_PATH", "/home/u/lib", true},
+                                                         {"LD_LIBRARY_PATH", "/opt/rocm-gone/lib", false}};
+  CHECK(finding_of("python.torch-runpath", facts).status == Status::pass);
+  facts.environment.named_paths.value().push_back({"LD_LIBRARY_PATH", "/opt/rocm/lib", true});
+  CHECK(finding_of("python.torch-runpath", facts).status == Status::warn);
+  torch_of(facts.python.environments.value().front()).runpath = std::vector<std::string>{};
+  CHECK(finding_of("python.torch-runpath", facts).status == Status::pass);
+}
+
+TEST_CASE("python: a build without a runtime needs a ROCm whose HIP has its number") {
+  Facts facts = with(borrowing_venv("libamdhip64.so.6"));
+  facts.rocm.roots = std::vector<RocmRoot>{{"/opt/rocm-7.2.0", "7.2.0"s}};
+  CHECK(finding_of("python.system-rocm", facts).status == Status::warn);
+  facts.rocm.roots.value().push_back({"/opt/rocm-6.4.1", "6.4.1"s});
+  CHECK(finding_of("python.system-rocm", facts).status == Status::pass);
+
+  facts.python.environments = std::vector<PythonEnvironment>{borrowing_venv("libamdhip64.so.7")};
+  facts.rocm.roots = std::vector<RocmRoot>{{"/opt/rocm-10.0.0", "10.0.0"s}};
+  CHECK(finding_of("python.system-rocm", facts).status == Status::pass);
+  facts.rocm.roots = std::vector<RocmRoot>{};
+  CHECK(finding_of("python.system-rocm", facts).status == Status::warn);
+  LibraryCopy copy;
+  copy.path = "/usr/lib64/libamdhip64.so.7";
+  copy.soname = "libamdhip64.so.7"s;
+  facts.libraries.copies = std::vector<LibraryCopy>{copy};
+  CHECK(finding_of("python.system-rocm", facts).status == Status::pass);
+}
+
+TEST_CASE("python: a ROCm of another number beside a PyTorch with a runtime is a note") {
+  Facts facts = with(good_venv());
+  facts.rocm.roots = std::vector<RocmRoot>{{"/opt/rocm-6.4.1", "6.4.1"s}};
+  CHECK(finding_of("python.system-rocm", facts).status == Status::info);
+  facts.rocm.roots = std::vector<RocmRoot>{{"/opt/rocm-10.0.0", "10.0.0"s}};
+  CHECK(finding_of("python.system-rocm", facts).status == Status::pass);
+  facts.rocm.roots.value().push_back({"/opt/rocm-99.0", "99.0"s});
+  CHECK(finding_of("python.system-rocm", facts).status == Status::pass);
+}
+
+TEST_CASE("python: the build that may hang is warned of only without /dev/kfd") {
+  PythonEnvironment environment = good_venv();
+  torch_of(environment).numa_without_alias = true;
+  Facts facts = with(environment);
+  facts.devices.kfd.present = true;
+  CHECK(finding_of("python.import-hang", facts).status == Status::info);
+  facts.devices.kfd.present = false;
+  CHECK(finding_of("python.import-hang", facts).status == Status::warn);
+  facts.devices.kfd.present = Fact<bool>();
+  CHECK(finding_of("python.import-hang", facts).status == Status::skip);
+}
+
+TEST_CASE("python: an amdsmi of its own is warned of") {
+  PythonEnvironment environment = good_venv();
+  environment.packages.value().push_back(package("amdsmi", "6.4.1"));
+  CHECK(finding_of("python.amdsmi", with(environment)).status == Status::warn);
+}
+
+TEST_CASE("python: TRITON_LIBHIP_PATH must name a file that is there, without a number in its name") {
+  Facts facts = with(good_venv());
+  const auto status = [&](std::string path, Fact<bool> there) {
+    test::set_variable(facts, "TRITON_LIBHIP_PATH", path);
+    facts.environment.named_paths = std::vector<NamedPath>{{"TRITON_LIBHIP_PATH", path, std::move(there)}};
+    return finding_of("python.triton-libhip", facts).status;
+  };
+  CHECK(status("", Fact<bool>()) == Status::pass);
+  CHECK(status("/opt/rocm/lib/libamdhip64.so", true) == Status::pass);
+  CHECK(status("/opt/rocm/lib/libamdhip64.so", false) == Status::fail);
+  CHECK(status("/opt/rocm/lib/libamdhip64.so", Fact<bool>()) == Status::skip);
+  CHECK(status("/opt/rocm/lib/libamdhip64.so.7", true) == Status::fail);
+  facts.python.environments.value().front().packages = std::vector<PythonPackage>{};
+  CHECK(status("/opt/rocm/lib/libamdhip64.so.7", true) == Status::skip);
+}
+
+TEST_CASE("python: files of the SDK that do not belong together are named, the worst first") {
+  const auto finding = [](auto change) {
+    PythonEnvironment environment = thin_venv();
+    change(environment.sdk);
+    return finding_of("python.rocm-sdk-files", with(environment));
+  };
+  CHECK(finding([](SdkFiles&) {}).status == Status::pass);
+  CHECK(finding([](SdkFiles& sdk) { sdk.copied = Fact<std::vector<std::string>>(); }).status == Status::skip);
+  CHECK(finding([](SdkFiles& sdk) { sdk.dangling.value().push_back("/x/libamdhip64.so.7"); }).status == Status::warn);
+  const Finding copied = finding([](SdkFiles& sdk) { sdk.copied.value().push_back("/x/libamdhip64.so.7"); });
+  CHECK(copied.status == Status::warn);
+  CHECK(contains(commands_of(copied), "/home/u/venv/bin/rocm-sdk init\n"));
+  const Finding bitcode = finding([](SdkFiles& sdk) { sdk.missing_bitcode.value().push_back("oclc_daz_opt_on.bc"); });
+  CHECK(commands_of(bitcode) ==
+        "export HIP_DEVICE_LIB_PATH=" + site + "/_rocm_sdk_core/lib/llvm/amdgcn/bitcode\n");
+}
+
+TEST_CASE("python: Triton and the SDK are held against the versions that PyTorch asks for") {
+  PythonEnvironment environment = good_venv();
+  environment.packages = std::vector<PythonPackage>{package("triton-rocm", "3.6.0")};
+  CHECK(finding_of("python.triton-conflict", with(environment)).status == Status::warn);
+  environment.packages = std::vector<PythonPackage>{package("triton-rocm", "3.5.1+git123")};
+  CHECK(finding_of("python.triton-conflict", with(environment)).status == Status::pass);
+
+  PythonEnvironment thin = thin_venv();
+  thin.packages.value().push_back(package("rocm", "7.14.0"));
+  torch_of(thin).needs = std::vector<std::string>{"rocm[libraries]==7.14.*"};
+  CHECK(finding_of("python.rocm-sdk-versions", with(thin)).status == Status::pass);
+  torch_of(thin).needs = std::vector<std::string>{"rocm[libraries]==7.13.*"};
+  CHECK(finding_of("python.rocm-sdk-versions", with(thin)).status == Status::warn);
+}
+
+TEST_CASE("python: flash-attn's switch counts only when it is TRUE, ComfyUI is told of") {
+  PythonEnvironment environment = good_venv();
+  Facts facts = with(environment);
+  test::set_variable(facts, "FLASH_ATTENTION_TRITON_AMD_ENABLE", "1");
+  CHECK(finding_of("python.attention-packages", facts).status == Status::skip);
+  facts.python.environments.value().front().packages.value().push_back(package("flash-attn", "2.8.3"));
+  CHECK(commands_of(finding_of("python.attention-packages", facts)) ==
+        "export FLASH_ATTENTION_TRITON_AMD_ENABLE=TRUE\n");
+  test::set_variable(facts, "FLASH_ATTENTION_TRITON_AMD_ENABLE", "TRUE");
+  facts.python.comfyui = std::vector<std::string>{"/home/u/ComfyUI"};
+  const Finding finding = finding_of("python.attention-packages", facts);
+  CHECK(finding.status == Status::info);
+  CHECK(contains(finding.observed, "flash-attn 2.8.3; ComfyUI in /home/u/ComfyUI"));
+}
+
+TEST_CASE("python: what --python names in vain is said so") {
+  PythonEnvironment environment;
+  environment.prefix = "/home/u/wrong";
+  environment.found = PythonFound::named;
+  environment.interpreter_there = false;
+  environment.sites = Fact<std::vector<PythonSite>>::unknown("/home/u/wrong: no such file or directory");
+  const Finding finding = finding_of("python.environment-broken", with(environment));
+  CHECK(finding.status == Status::warn);
+  CHECK(finding.observed == "there is no Python at /home/u/wrong");
 }
 
 TEST_CASE("python: an integrated GPU without code is a note beside a discrete one with code") {
@@ -204,7 +468,10 @@ TEST_CASE("python: a family of the SDK covers the targets that fit its name") {
   facts.python.environments.value().front().packages.value().push_back(package("rocm-sdk-device-gfx1100", "7.14.0"));
   CHECK(finding_of("python.torch-target", facts).status == Status::pass);
   facts.python.environments.value().front().packages.value().push_back(package("rocm-sdk-libraries-custom", "7.14.0"));
-  CHECK(finding_of("python.torch-target", facts).status == Status::skip);
+  CHECK(finding_of("python.torch-target", facts).status == Status::pass);
+  facts.gpus.amd.value().front().target = "gfx1030"s;
+  torch_of(facts.python.environments.value().front()).code_targets = std::vector<std::string>{"gfx1030"};
+  CHECK(finding_of("python.torch-target", facts).status == Status::info);
 }
 
 TEST_CASE("python: torch of ~/.local or PYTHONPATH in front of the environment's is named with the way out") {
@@ -238,7 +505,7 @@ TEST_CASE("python: two Tritons, and one that PyTorch did not ask for, are warned
         "/home/u/venv/bin/python3 -m pip install --no-deps triton-rocm==3.5.1 --index-url "
         "https://download.pytorch.org/whl/rocm7.2\n");
 
-  environment.packages = std::vector<PythonPackage>{package("triton", "3.6.0")};
+  environment.packages = std::vector<PythonPackage>{package("triton", "3.6.0+rocm7.10.0")};
   finding = finding_of("python.triton-conflict", with(environment));
   CHECK(finding.status == Status::warn);
   environment.torch.value().front().needs = std::vector<std::string>{"triton==3.6.0+rocm7.10.0"};
@@ -265,16 +532,27 @@ TEST_CASE("python: the SDK wheels must be there, of one version, in one folder, 
   CHECK(commands_of(finding_of("python.rocm-sdk-versions", with(interrupted))) == "/home/u/venv/bin/rocm-sdk init\n");
 }
 
-TEST_CASE("python: SageAttention 2 is warned of, its ROCm forks and version 1 are not") {
-  const auto status = [](std::string version) {
-    PythonEnvironment environment = good_venv();
-    environment.packages.value().push_back(package("sageattention", std::move(version)));
-    return finding_of("python.sageattention", with(environment)).status;
+TEST_CASE("python: SageAttention 2 is warned of, versions that others made for ROCm are not") {
+  const auto status = [](std::string version, std::string home = "") {
+    return finding_of("python.sageattention", with(with_sageattention(std::move(version), true, std::move(home)))).status;
   };
   CHECK(status("1.0.6") == Status::pass);
   CHECK(status("2.2.0") == Status::warn);
+  CHECK(status("2.2.0", "https://github.com/thu-ml/SageAttention") == Status::warn);
+  CHECK(status("2.2.0", "https://github.com/someone/SageAttention-rdna3") == Status::info);
   CHECK(status("2.2.0+rocm7") == Status::info);
   CHECK(status("main") == Status::skip);
+
+  PythonEnvironment fork = good_venv();
+  fork.packages.value().push_back(package("rdna4-sageattention", "0.3.0"));
+  CHECK(finding_of("python.sageattention", with(fork)).status == Status::info);
+}
+
+TEST_CASE("python: the kernel of SageAttention 1 is judged by its text, not by its version") {
+  const Finding wrong = finding_of("python.sageattention", with(with_sageattention("1.0.6", false)));
+  CHECK(wrong.status == Status::warn);
+  CHECK(contains(commands_of(wrong), "@sageattention-1\n"));
+  CHECK(finding_of("python.sageattention", with(with_sageattention("1.0.6", Fact<bool>()))).status == Status::skip);
 }
 
 TEST_CASE("python: an environment without PyTorch is worth a warning only where another one has it") {

@@ -50,4 +50,23 @@ TEST_CASE("of Python environments a capture keeps what decides, and neither auth
   CHECK(contents(site + "/torch/notes.py") == "(none)");
 }
 
+TEST_CASE("of a kernel, a finder and settings of version managers a capture keeps the lines that decide") {
+  const std::string site = "/home/u/venv/lib/python3.12/site-packages";
+  Capture capture;
+  capture.paths[site + "/sageattention/attn_qk_int8_per_block.py"] = file("# by Anna\nk_mask = offs_n < 3\nsecret\n");
+  capture.paths[site + "/__editable___torch_2_9_0_finder.py"] = file("import sys\nMAPPING = {'torch': '/src/torch'}\n");
+  capture.paths["/home/u/mise.toml"] = file("[env]\nTOKEN = \"x\"\npython = \"3.12\"\n");
+  capture.paths[site + "/sageattention-1.0.6.dist-info/METADATA"] =
+      file("Name: sageattention\nHome-page: https://github.com/x/y\nProject-URL: A, https://u:pw@host/\nAuthor: Anna\n");
+
+  filter_capture(capture);
+
+  const auto contents = [&](const std::string& path) { return capture.paths.at(path).contents.value_or("(none)"); };
+  CHECK(contents(site + "/sageattention/attn_qk_int8_per_block.py") == "\nk_mask = offs_n < 3\n\n");
+  CHECK(contents(site + "/__editable___torch_2_9_0_finder.py") == "\nMAPPING = {'torch': '/src/torch'}\n");
+  CHECK(contents("/home/u/mise.toml") == "\n\npython = \"3.12\"\n");
+  CHECK(contents(site + "/sageattention-1.0.6.dist-info/METADATA") ==
+        "Name: sageattention\nHome-page: https://github.com/x/y\n");
+}
+
 }  // namespace sage

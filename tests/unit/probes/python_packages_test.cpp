@@ -37,4 +37,37 @@ TEST_CASE("version.py is read as text: quoted values count, anything else is Non
   CHECK_FALSE(parse_torch_version("hipster = '1'\nhip").names_backends);
 }
 
+TEST_CASE("a requirement of one exact version is held against a version, any other form is left alone") {
+  CHECK(meets_requirement("triton-rocm==3.5.1", "3.5.1") == true);
+  CHECK(meets_requirement("triton-rocm==3.5.1", "3.5.1+git1a2b") == true);
+  CHECK(meets_requirement("triton-rocm (==3.5.1)", "3.5.2") == false);
+  CHECK(meets_requirement("triton==3.5.1+rocm7.10.0a1", "3.5.1") == false);
+  CHECK(meets_requirement("triton==3.5.1+rocm7.10.0a1", "3.5.1+rocm7.10.0a1") == true);
+  CHECK(meets_requirement("rocm[libraries,device-all]==7.14.*", "7.14.0a20260526") == true);
+  CHECK(meets_requirement("rocm==7.14.*", "7.140.0") == false);
+  CHECK(meets_requirement("rocm==7.14", "7.14.0") == true);
+  for (const char* open : {"triton", "triton>=3.5", "triton>=3,==3.5", "triton~=3.5", "triton==", "triton===3",
+                           "triton==3.5,<4", "torch @ https://host/a==b c"}) {
+    CHECK_MESSAGE(meets_requirement(open, "3.5.0") == std::nullopt, open);
+  }
+}
+
+TEST_CASE("home pages with a password in them are not taken, forks are known by name") {
+  const PackageMetadata metadata = parse_metadata(
+      "Home-page: https://github.com/x/y\nProject-URL: Source, https://github.com/x/z\n"
+      "Project-URL: Bad, https://user:pw@host/\nHome-page: UNKNOWN\n\nHome-page: https://late\n");
+  CHECK(metadata.home_pages == std::vector<std::string>{"https://github.com/x/y", "https://github.com/x/z"});
+  CHECK(names_sageattention("rdna4-sageattention"));
+  CHECK(names_sageattention("sageattn3"));
+  CHECK_FALSE(names_sageattention("sagemaker"));
+}
+
+TEST_CASE("a finder's mapping is read as text") {
+  CHECK(mapped_folder("x\nMAPPING: dict[str, str] = {'torchx': '/a', 'torch': '/b c/torch'}\n", "torch") == "/b c/torch");
+  CHECK(mapped_folder("MAPPING = {\"torch\": \"/b/torch\"}", "torch") == "/b/torch");
+  CHECK(mapped_folder("MAPPING = {'torch': open('/b')}", "torch").empty());
+  CHECK(mapped_folder("MAPPING = {'torch': '/b", "torch").empty());
+  CHECK(mapped_folder("", "torch").empty());
+}
+
 }  // namespace sage

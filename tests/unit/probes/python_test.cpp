@@ -2,9 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cerrno>
 
-#include "probes/torch_install.hpp"
+#include "probes/torch_targets.hpp"
 #include "tests/support/memory_host.hpp"
 
 namespace sage {
@@ -39,7 +40,7 @@ void add_torch(MemoryHost& host, const std::string& site, const std::string& ver
 }
 
 std::vector<PythonEnvironment> environments(const MemoryHost& host) {
-  const Python python = probe_python(host);
+  const Python python = probe_python(host, {});
   REQUIRE(python.environments.known());
   return *python.environments;
 }
@@ -300,7 +301,274 @@ TEST_CASE("each site is listed once however much is in it") {
   host.read.clear();
   (void)environments(host);
   CHECK(host.listed == Names{venv_site});
-  CHECK(host.read == Names{venv + "/pyvenv.cfg"});
+  CHECK(host.read == Names{venv + "/pyvenv.cfg", "/home/u/.conda/environments.txt"});
+}
+
+TEST_CASE("what the user names comes first: an interpreter, a command, a folder; anything else with its reason") {
+  MemoryHost host = machine();
+  add_venv(host);
+  add_venv(host, "/home/u/other");
+  host.folder("/home/u/empty");
+  host.variables = {{"VIRTUAL_ENV", venv}, {"PATH", "/usr/bin"}};
+  const auto first = [&](const std::string& named) {
+    ProbeOptions options;
+    options.python = named;
+    const Python python = probe_python(host, options);
+    REQUIRE(python.environments.known());
+    return python.environments->front();
+  };
+  CHECK(first("/home/u/other/").prefix == "/home/u/other");
+  CHECK(first("/home/u/other/bin/python3").prefix == "/home/u/other");
+  CHECK(first("../other").interpreter_there.is(true));
+  CHECK(first("python3.12").prefix == "/usr");
+  CHECK(first("/usr").prefix == "/usr");
+  CHECK(first("/usr").found.is(PythonFound::named));
+  for (const char* wrong : {"/home/u/gone", "/home/u/empty", "python9"}) {
+    const PythonEnvironment environment = first(wrong);
+    CHECK(environment.interpreter_there.is(false));
+    CHECK_FALSE(environment.sites.known());
+    CHECK_FALSE(environment.torch.known());
+  }
+}
+
+TEST_CASE("shims of asdf and mise lead to the version that their files choose") {
+  MemoryHost host = machine();
+  const std::string root = "/home/u/.local/share/mise";
+  for (const char* version : {"3.11.9", "3.12.4", "3.12.10"}) {
+    const std::string minor = std::string(version).substr(0, 4);
+    host.file(root + "/installs/python/" + version + "/bin/python" + minor, "elf");
+    host.link(root + "/installs/python/" + version + "/bin/python3", "python" + minor);
+  }
+  host.file(root + "/shims/python3", "mise");
+  host.variables = {{"PATH", root + "/shims:/usr/bin"}};
+  CHECK(environments(host)[0].prefix == "/usr");
+  host.file("/home/u/.config/mise/config.toml", "[tools]\nnode = \"22\"\npython = \"3.11.9\"\n");
+  CHECK(environments(host)[0].prefix == root + "/installs/python/3.11.9");
+  host.file("/home/u/.tool-versions", "nodejs 20.1\npython 3.12\n");
+  CHECK(environments(host)[0].prefix == root + "/installs/python/3.12.10");
+  host.file("/home/u/project/mise.toml", "[tools]\npython = ['3.12.4', '3.11.9']\n");
+  CHECK(environments(host)[0].prefix == root + "/installs/python/3.12.4");
+  host.file("/home/u/project/mise.toml", "[tools]\npython = \"../../../../evil\"\n");
+  CHECK(environments(host)[0].prefix == "/usr");
+}
+
+TEST_CASE("drives of Windows in PATH are not touched, and conda's list comes last") {
+  MemoryHost host = machine();
+  host.mount_table = std::vector<Mount>{{"/", "ext4"}, {"/mnt/c", "9p"}};
+  host.file("/mnt/c/Python/python3", "exe");
+  host.failing("/mnt/c/Python", EIO);
+  host.variables = {{"PATH", "/mnt/c/Python:/usr/bin"}};
+  host.file("/home/u/.conda/environments.txt", "/opt/conda\n/opt/gone\nrelative\n/mnt/c/conda\n");
+  host.folder("/opt/conda/conda-meta");
+  host.file("/opt/conda/bin/python3", "elf");
+  host.folder("/opt/conda/lib/python3.11");
+  const auto found = environments(host);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].prefix == "/usr");
+  CHECK(found[1].prefix == "/opt/conda");
+  CHECK(found[1].found.is(PythonFound::conda_list));
+}
+
+TEST_CASE("a development install of torch is judged by its tree and the record in the site") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  add_torch(host, "/home/u/pytorch", "2.10.0a0+git1a2b3c4", "'7.2.26015'");
+  host.entries.erase("/home/u/pytorch/torch-2.10.0a0+git1a2b3c4.dist-info/METADATA");
+  host.entries.erase("/home/u/pytorch/torch-2.10.0a0+git1a2b3c4.dist-info/WHEEL");
+  host.file("/home/u/pytorch/torch/lib/libtorch_hip.so", "");
+  host.file(venv_site + "/torch-2.10.0a0+git1a2b3c4.dist-info/METADATA", "Version: 2.10.0a0+git1a2b3c4\n\n");
+  host.file(venv_site + "/__editable___torch_2_10_0a0_finder.py",
+            "MAPPING: dict[str, str] = {'functorch': '/x', 'torch': '/home/u/pytorch/torch'}\nraise SystemExit\n");
+  const auto found = environments(host);
+  const TorchInstall& torch = only_torch(found[0]);
+  CHECK(torch.folder == "/home/u/pytorch/torch");
+  CHECK(torch.editable.is(true));
+  CHECK(torch.metadata_versions.is({"2.10.0a0+git1a2b3c4"}));
+  CHECK(torch.family.is(TorchFamily::source));
+}
+
+TEST_CASE("a lightweight wheel is told from a build of one's own") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  add_torch(host, venv_site, "2.9.0a0+git1a2b3c4", "'7.2.26015'");
+  host.file(venv_site + "/torch/lib/libtorch_hip.so", "");
+  CHECK(only_torch(environments(host)[0]).family.is(TorchFamily::source));
+  host.file(venv_site + "/torch/lib/libmagma.so", "");
+  CHECK(only_torch(environments(host)[0]).family.is(TorchFamily::lightweight));
+}
+
+TEST_CASE("libtorch_hip.so tells targets, runtime and family, and its RPATH outweighs what lies around") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  add_torch(host, venv_site, "2.9.1", "'7.2.26015'");
+  const std::string library = venv_site + "/torch/lib/libtorch_hip.so";
+  host.file(library, "");
+  host.file(venv_site + "/torch/lib/libamdhip64.so", "");
+  ElfFacts elf;
+  elf.needed = {"libc.so.6", "libamdhip64.so.7"};
+  elf.device_code = ElfDeviceCode{};
+  elf.device_code->targets = {"gfx1201", "gfx90a:xnack-"};
+  host.elf_files[library] = elf;
+  const auto torch_now = [&] { return only_torch(environments(host)[0]); };
+  CHECK(torch_now().code_targets.is({"gfx1201", "gfx90a:xnack-"}));
+  CHECK(torch_now().code_in_file.is(true));
+  CHECK(torch_now().needed_hip.is({"libamdhip64.so.7"}));
+  CHECK(torch_now().family.is(TorchFamily::fat));
+
+  host.elf_files[library].rpath = {"$ORIGIN/../../_rocm_sdk_core/lib", "$ORIGIN"};
+  CHECK(torch_now().family.is(TorchFamily::thin));
+  CHECK(torch_now().other_families.is({venv_site + "/torch/lib/libamdhip64.so"}));
+
+  host.elf_files[library].device_code->complete = false;
+  CHECK_FALSE(torch_now().code_targets.known());
+  host.elf_files[library].device_code.reset();
+  CHECK_FALSE(torch_now().code_in_file.known());
+}
+
+TEST_CASE("data of hipBLASLt, AOTriton and split builds are read from names") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  add_torch(host, venv_site, "2.9.1", "'7.2.26015'");
+  host.file(venv_site + "/torch/lib/libtorch_hip.so", "");
+  CHECK(only_torch(environments(host)[0]).aotriton_images.is({}));
+  host.folder(venv_site + "/torch/lib/aotriton.images/amd-gfx11xx");
+  host.file(venv_site + "/torch/lib/hipblaslt/library/Tensile_gfx942.co", "");
+  host.file(venv_site + "/torch/.kpack/torch_gfx1151.kpack", "");
+  host.file(venv_site + "/torch/lib/libnuma.so.1", "");
+  const auto with_data = environments(host);
+  CHECK(only_torch(with_data[0]).aotriton_images.is({"amd-gfx11xx"}));
+  CHECK(only_torch(with_data[0]).hipblaslt_targets.is({"gfx942"}));
+  CHECK(only_torch(with_data[0]).kpack_targets.is({"gfx1151"}));
+  CHECK(only_torch(with_data[0]).numa_without_alias.is(true));
+  host.file(venv_site + "/torch/lib/libnuma.so", "");
+  CHECK(only_torch(environments(host)[0]).numa_without_alias.is(false));
+
+  host.file(venv_site + "/_rocm_sdk_libraries_gfx120X_all/lib/hipblaslt/library/Tensile_gfx1200.co", "");
+  CHECK(only_torch(environments(host)[0]).hipblaslt_targets.is({"gfx1200"}));
+}
+
+TEST_CASE("files of the SDK wheels: kpacks, links to nothing, copies and missing bitcode") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  add_torch(host, venv_site, "2.11.0", "'7.13.0'");
+  const std::string core = venv_site + "/_rocm_sdk_core/lib";
+  const std::string devel = venv_site + "/_rocm_sdk_devel/lib";
+  const std::string libraries = venv_site + "/_rocm_sdk_libraries";
+  const auto hard_link = [&](const std::string& path, std::uint64_t inode) {
+    host.file(path, "elf");
+    host.entries[path].status.inode = inode;
+  };
+  hard_link(core + "/libamdhip64.so.7", 7);
+  hard_link(devel + "/libamdhip64.so.7", 7);
+  host.file(core + "/llvm/amdgcn/bitcode/ocml.bc", "");
+  host.file(devel + "/llvm/amdgcn/bitcode/ocml.bc", "");
+  host.file(venv_site + "/_rocm_sdk_devel/__init__.py", "");
+  host.folder(venv_site + "/rocm_sdk_devel");
+  host.file(libraries + "/.kpack/blas_lib_gfx1201.kpack", "");
+  host.file(libraries + "/.devel_links/gfx1100.json", "");
+  host.file(libraries + "/lib/librocblas.so.5", "");
+  host.elf_files[libraries + "/lib/librocblas.so.5"].device_code = ElfDeviceCode{false, false, true, {}};
+  const auto sdk = [&] { return environments(host)[0].sdk; };
+  CHECK(sdk().kpack_targets.is({"gfx1100", "gfx1201"}));
+  CHECK(sdk().code_in_file.is(false));
+  CHECK(sdk().dangling.is({}));
+  CHECK(sdk().copied.is({}));
+  CHECK(sdk().missing_bitcode.is({}));
+
+  hard_link(devel + "/libamdhip64.so.7", 8);
+  host.file(core + "/llvm/amdgcn/bitcode/oclc_daz_opt_on.bc", "");
+  host.link(devel + "/libhiprtc.so", "libhiprtc.so.9");
+  CHECK(sdk().copied.is({devel + "/libamdhip64.so.7"}));
+  CHECK(sdk().missing_bitcode.is({"oclc_daz_opt_on.bc"}));
+  CHECK(sdk().dangling.is({devel + "/libhiprtc.so"}));
+}
+
+TEST_CASE("SageAttention's kernel and home page are read, ComfyUI is seen in the working folder") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  CHECK(environments(host)[0].sage->empty());
+  const std::string kernel = venv_site + "/sageattention/attn_qk_int8_per_block.py";
+  host.file(kernel, "k_mask = x\nk = tl.load(K_ptrs, mask = k_mask)\n");
+  host.file(venv_site + "/sageattention-1.0.6.dist-info/METADATA",
+            "Name: sageattention\nHome-page: https://github.com/thu-ml/SageAttention\n\nHome-page: https://no\n");
+  const auto sage = [&] {
+    const auto found = environments(host);
+    REQUIRE(found[0].sage.known());
+    REQUIRE(found[0].sage->size() == 1);
+    return found[0].sage->front();
+  };
+  CHECK(sage().masks_tail.is(false));
+  CHECK(sage().home_pages.is({"https://github.com/thu-ml/SageAttention"}));
+  host.file(kernel, "k = tl.load(K_ptrs, mask=k_mask)\nqk += tl.where( k_mask, 0, -1.0e6)\n");
+  CHECK(sage().masks_tail.is(true));
+  host.file(kernel, "another kernel\n");
+  CHECK_FALSE(sage().masks_tail.known());
+
+  host.file("/home/u/project/ComfyUI/comfy/model_management.py", "");
+  CHECK(probe_python(host, {}).comfyui.is({"/home/u/project/ComfyUI"}));
+}
+
+TEST_CASE("records without METADATA, huge ones and weird names leave facts unknown and end nothing") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  add_torch(host, venv_site, "2.9.1", "'7.2.26015'");
+  host.file(venv_site + "/torch/lib/libtorch_hip.so", "");
+  const std::string info = venv_site + "/torch-2.9.1.dist-info";
+  std::string record;
+  for (int i = 0; i < 200000; ++i) record += "torch/file.py,,\n";
+  host.file(info + "/RECORD", record);
+  host.file(info + "/METADATA", "Version: 2.9.1\n\n" + std::string(1024 * 1024, 'x'));
+  const auto huge = environments(host);
+  CHECK(only_torch(huge[0]).metadata_versions.why_unknown().number == EFBIG);
+  CHECK(only_torch(huge[0]).flavour.is(TorchFlavour::rocm));
+  CHECK(std::find(host.read.begin(), host.read.end(), info + "/RECORD") == host.read.end());
+
+  host.entries.erase(info + "/METADATA");
+  CHECK(only_torch(environments(host)[0]).metadata_versions.why_unknown().number == ENOENT);
+
+  host.file(venv_site + "/torch/version.py", std::string("__version__ = '\0\x1b[31m'\nhip =\n= = =\ncuda: ", 38));
+  host.folder(venv_site + "/triton-\x1b[31m3\n.dist-info");
+  host.folder(venv_site + "/-.dist-info");
+  host.folder(venv_site + "/.dist-info");
+  CHECK(only_torch(environments(host)[0]).flavour.known());
+  CHECK(environments(host)[0].packages->size() == 2);
+}
+
+TEST_CASE("a .pth file may hold zeros, code, itself and links in a circle") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  host.link(venv_site + "/loop", "loop");
+  host.file(venv_site + "/a.pth", std::string("/tmp\0x\nimport\tos\nloop\n.\n/home/u/src\n/home/u/src\n", 44));
+  host.folder("/home/u/src");
+  CHECK(site_paths(environments(host)[0]).size() <= 3);
+  std::string many;
+  for (int i = 0; i < 1000; ++i) {
+    host.folder("/home/u/many/" + std::to_string(i));
+    many += "/home/u/many/" + std::to_string(i) + "\n";
+  }
+  host.file(venv_site + "/b.pth", many);
+  CHECK(site_paths(environments(host)[0]).size() <= 80);
+}
+
+TEST_CASE("a hundred thousand names in site-packages cost one listing") {
+  MemoryHost host = machine();
+  add_venv(host);
+  host.variables = {{"VIRTUAL_ENV", venv}};
+  for (int i = 0; i < 100000; ++i) host.entries[venv_site + "/p" + std::to_string(i)];
+  host.listed.clear();
+  host.read.clear();
+  const auto found = environments(host);
+  REQUIRE(found[0].packages.known());
+  CHECK(found[0].packages->empty());
+  CHECK(host.listed == Names{venv_site});
 }
 
 TEST_CASE("targets are read from file names whatever surrounds them") {

@@ -1,3 +1,4 @@
+#include "probes/python.hpp"
 #include "probes/rocm.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ Rocm probe(const Host& host, PlatformKind kind = PlatformKind::bare_metal, const
   platform.kind = kind;
   ProbeOptions options;
   if (!folder.empty()) options.search_folders = {folder};
-  return probe_rocm(host, options, platform);
+  return probe_rocm(host, options, platform, probe_python(host));
 }
 
 const std::vector<HsaCopy>& hsa_of(const Rocm& rocm) {

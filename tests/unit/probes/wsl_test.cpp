@@ -47,7 +47,7 @@ Platform platform_of(PlatformKind kind) {
 Wsl probe(const Host& host, bool deep = false) {
   ProbeOptions options;
   options.deep = deep;
-  return probe_wsl(host, options, platform_of(PlatformKind::wsl2));
+  return probe_wsl(host, options, platform_of(PlatformKind::wsl2), {});
 }
 
 /// ELF facts that answer `present` for the symbols of every question but those in `missing`.
@@ -75,7 +75,7 @@ ProgramOutput printed(std::string text) {
 TEST_CASE("off WSL nothing is looked at and every fact says why it is unknown") {
   WslHost host;
   host.file("/etc/wsl.conf", "[gpu]\nenabled=false\n");
-  const Wsl wsl = probe_wsl(host, {}, platform_of(PlatformKind::bare_metal));
+  const Wsl wsl = probe_wsl(host, {}, platform_of(PlatformKind::bare_metal), {});
   int facts = 0;
   Wsl::fields([&](std::string_view name, auto member) {
     CAPTURE(name);
@@ -88,7 +88,7 @@ TEST_CASE("off WSL nothing is looked at and every fact says why it is unknown") 
   CHECK(host.read.empty());
   Platform unknown;
   unknown.kind = Fact<PlatformKind>::unknown(Error{EACCES, "closed"});
-  CHECK(probe_wsl(host, {}, unknown).adapters.why_unknown().text == "closed");
+  CHECK(probe_wsl(host, {}, unknown, {}).adapters.why_unknown().text == "closed");
 }
 
 TEST_CASE("adapters are told without the software ones, each fact by itself") {

@@ -1,0 +1,156 @@
+// Attention packages beside a ROCm PyTorch: SageAttention in its three kinds, and what else may be there
+// (facts/sage.md 3 to 5, 8; facts/bugs.md B1, B2).
+
+#include <algorithm>
+#include <array>
+
+#include "doctor/checks/python_common.hpp"
+#include "doctor/checks/wording.hpp"
+#include "probes/base/text.hpp"
+#include "probes/base/version.hpp"
+#include "probes/python_packages.hpp"
+
+namespace sage {
+namespace {
+
+constexpr const char* triton_switch = "FLASH_ATTENTION_TRITON_AMD_ENABLE";
+constexpr const char* upstream_home = "github.com/thu-ml/SageAttention";
+constexpr const char* fixed_branch = "git+https://github.com/thu-ml/SageAttention@sageattention-1";
+
+// ---- python.sageattention
+
+/// The home page of somebody else's version; empty for the original, and when it is unknown.
+std::string home_of_fork(const PythonEnvironment& environment) {
+  if (!environment.sage.known() || environment.sage->empty()) return "";
+  const auto homes = environment.sage->front().home_pages.value_or({});
+  const bool original = std::any_of(homes.begin(), homes.end(), [](const std::string& home) {
+    return contains_ignoring_case(home, upstream_home);
+  });
+  return original || homes.empty() ? "" : homes.front();
+}
+
+Finding made_for_cuda(const PythonEnvironment& environment, const PythonPackage& package, const std::string& version) {
+  Finding finding = warn("SageAttention " + version + " is made for CUDA only");
+  finding.evidence = package_evidence({package});
+  if (environment.sage_binaries.known()) {
+    finding.evidence.push_back({site_of(package.dist_info) + "/sageattention",
+                                environment.sage_binaries->empty() ? "no compiled modules"
+                                                                   : join(*environment.sage_binaries, " ")});
+  }
+  finding.cause = "Its kernels from version 2 on are CUDA code, built by nvcc alone. CUDA_HOME does not change that.";
+  finding.confidence = Confidence::likely;
+  finding.remedies = {{"Use the Triton kernels of version 1, from the branch in which they are right for every length.",
+                       {pip_uninstall(environment) + " " + package.name,
+                        pip_install(environment) + " --no-deps " + fixed_branch},
+                       {}}};
+  finding.verify = "sage-doctor check --only python.sageattention";
+  return finding;
+}
+
+Finding counts_phantom_keys(const PythonEnvironment& environment, const std::string& version) {
+  const SageInstall& sage = environment.sage->front();
+  Finding finding = warn("SageAttention " + version +
+                         " gives wrong results when the number of keys is no multiple of 64");
+  finding.evidence = {{sage.folder + "/attn_qk_int8_per_block.py", "loads K under k_mask, never masks the scores"}};
+  finding.cause = "The last tile counts keys that are not there: the output is too small, by 1 % at 1000 keys and by "
+                  "30 % at 77, the length of many text prompts. Cosine similarity does not show it.";
+  finding.remedies = {{"Install version 1 from its branch, where the scores are masked.",
+                       {pip_install(environment) + " --force-reinstall --no-deps " + fixed_branch},
+                       {}}};
+  finding.verify = "grep -c 'tl.where(k_mask' " + shell_word(sage.folder + "/attn_qk_int8_per_block.py");
+  return finding;
+}
+
+// ---- python.attention-packages
+
+constexpr auto attention_names = std::to_array<std::string_view>({"flash-attn", "aiter", "amd-aiter", "xformers"});
+
+std::string in_words(const std::vector<PythonPackage>& packages) {
+  std::vector<std::string> names;
+  for (const PythonPackage& package : packages) names.push_back(package.name + " " + package.version.value_or("?"));
+  return join(names, ", ");
+}
+
+bool installed(const std::vector<PythonPackage>& packages, std::string_view name) {
+  return std::any_of(packages.begin(), packages.end(), [&](const PythonPackage& one) { return one.name == name; });
+}
+
+Finding switch_misspelt(const Variable& variable) {
+  Finding finding = warn(std::string(triton_switch) + "=\"" + **variable.value + "\" has no effect: flash-attn compares "
+                         "it with TRUE, letter by letter");
+  finding.evidence = variable_evidence(variable);
+  finding.cause = "With any other text flash-attn looks for its compiled kernels, which a Triton build does not have.";
+  finding.remedies = {{"Set it to TRUE, for building and for running." + set_where(variable),
+                       {std::string("export ") + triton_switch + "=TRUE"},
+                       {}}};
+  finding.verify = std::string("echo \"$") + triton_switch + "\"    # TRUE";
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> check_sageattention(const CheckInput& input) {
+  if (auto skip = skip_without_rocm_torch(input.facts)) return {*skip};
+  const PythonEnvironment& environment = environment_in_use(input.facts);
+  if (auto skip = skip_unless_known({{"python.environments.packages", &environment.packages}})) return {*skip};
+  const auto& packages = *environment.packages;
+  const auto package = std::find_if(packages.begin(), packages.end(),
+                                    [](const PythonPackage& one) { return names_sageattention(one.name); });
+  if (package == packages.end()) return {not_applicable("SageAttention is not installed")};
+  if (package->name != "sageattention") return {info(package->name + " is a version of SageAttention of its own")};
+  if (auto skip = skip_unless_known({{"python.environments.packages.version", &package->version}})) return {*skip};
+  const std::string& version = *package->version;
+  if (!parse_version(version)) return {make_finding(Status::skip, "unknown: \"" + version + "\" is no version")};
+  if (const std::string home = home_of_fork(environment); !home.empty()) {
+    return {info("SageAttention " + version + " is not the original but comes from " + home)};
+  }
+  if (!version_below(version, "2")) {
+    if (contains_ignoring_case(version, "rocm") || contains_ignoring_case(version, "hip")) {
+      return {info("SageAttention " + version + " is a fork for ROCm")};
+    }
+    return {made_for_cuda(environment, *package, version)};
+  }
+  if (auto skip = skip_unless_known({{"python.environments.sage", &environment.sage}})) return {*skip};
+  if (environment.sage->empty()) {
+    return {make_finding(Status::skip, "unknown: the folder sageattention is not beside its record")};
+  }
+  const SageInstall& sage = environment.sage->front();
+  if (auto skip = skip_unless_known({{"python.environments.sage.home_pages", &sage.home_pages},
+                                     {"python.environments.sage.masks_tail", &sage.masks_tail}})) {
+    return {*skip};
+  }
+  if (!*sage.masks_tail) return {counts_phantom_keys(environment, version)};
+  return {pass("SageAttention " + version + " is made of Triton kernels that mask the last keys")};
+}
+
+std::vector<Finding> check_attention_packages(const CheckInput& input) {
+  if (auto skip = skip_without_rocm_torch(input.facts)) return {*skip};
+  const PythonEnvironment& environment = environment_in_use(input.facts);
+  const Variable* variable = input.facts.environment.find(triton_switch);
+  const Fact<std::optional<std::string>> value = input.facts.environment.get(triton_switch);
+  if (auto skip = skip_unless_known({{"python.environments.packages", &environment.packages},
+                                     {"python.comfyui", &input.facts.python.comfyui},
+                                     {"environment.FLASH_ATTENTION_TRITON_AMD_ENABLE", &value}})) {
+    return {*skip};
+  }
+  const std::vector<PythonPackage> found = select_packages(*environment.packages, [](const PythonPackage& package) {
+    return std::find(attention_names.begin(), attention_names.end(), package.name) != attention_names.end();
+  });
+  if (installed(found, "flash-attn") && variable != nullptr && value->has_value() && !(*value)->empty() &&
+      **value != "TRUE") {
+    return {switch_misspelt(*variable)};
+  }
+  const auto& comfyui = *input.facts.python.comfyui;
+  std::string text = found.empty() ? "" : "beside PyTorch: " + in_words(found);
+  if (!comfyui.empty()) {
+    if (!text.empty()) text += "; ";
+    text += "ComfyUI in " + comfyui.front() +
+            ": SageAttention is used with --use-sage-attention only, and its log tells when it went back to PyTorch's";
+  }
+  if (text.empty()) return {not_applicable("no other attention package is installed")};
+  Finding finding = info(text);
+  finding.evidence = package_evidence(found);
+  return {finding};
+}
+
+}  // namespace sage

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+
+namespace sage {
+
+/// Says on stderr what takes so long: with `verbose` a line of the log each time, else, on a terminal, one line that the
+/// next one replaces and that is gone in the end, else nothing.
+class Progress {
+ public:
+  explicit Progress(bool verbose);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void tell(std::string_view what);
+
+ private:
+  bool verbose_;
+  bool terminal_;
+};
+
+}  // namespace sage

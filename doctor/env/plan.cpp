@@ -1,0 +1,102 @@
+#include "doctor/env/plan.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "doctor/checks/scope.hpp"
+#include "doctor/env/fingerprint.hpp"
+#include "doctor/env/plan_parts.hpp"
+#include "probes/base/text.hpp"
+#include "probes/gfx_tables.hpp"
+
+namespace sage {
+namespace {
+
+std::string describe(const Toolchain& toolchain) {
+  std::string text = toolchain.path;
+  if (!toolchain.rocm_version.value_or("").empty()) text += ", ROCm " + *toolchain.rocm_version;
+  if (!toolchain.clang_version.value_or("").empty()) text += ", clang " + *toolchain.clang_version;
+  return text;
+}
+
+/// The first reason why something that was not found may be there all the same.
+std::string what_is_unknown(const Facts& facts) {
+  if (!facts.toolchains.compilers.known()) return "; compilers are unknown: " + facts.toolchains.compilers.why_unknown().text;
+  if (!facts.rocm.hsa.known()) return "; runtimes are unknown: " + facts.rocm.hsa.why_unknown().text;
+  return "";
+}
+
+void add_override(const CheckInput& input, const std::string& version, EnvPlan& plan) {
+  std::string warning = "Asked for with --override-gfx: every GPU claims to be " +
+                        target_of_override(version).value_or(version) +
+                        ". Code for it may crash or compute wrongly on another GPU; what has code for the GPU itself needs "
+                        "no override.";
+  if (uses_dxg(input.facts.platform.kind.value_or(PlatformKind::bare_metal))) {
+    warning += " On WSL it adds nothing: the Windows driver decides.";
+  }
+  plan.settings.push_back(set_to("HSA_OVERRIDE_GFX_VERSION", version, std::move(warning)));
+}
+
+/// What a script of ours has set in this environment is nobody's own value.
+bool set_by_us(const Facts& facts, const std::string& variable, const std::string& value) {
+  const Variable* note = facts.environment.find("SAGE_DOCTOR_ENV_SET_" + variable);
+  return note != nullptr && note->value.is(value);
+}
+
+/// The user's own values win, unless he wants it otherwise. An empty value is nobody's wish.
+void keep_own_values(const Facts& facts, EnvPlan& plan) {
+  if (plan.force) return;
+  for (EnvSetting& setting : plan.settings) {
+    if (setting.kind != SettingKind::set) continue;
+    const auto own = facts.environment.get(setting.variable);
+    if (!own.known() || !own->has_value() || (*own)->empty() || **own == setting.values.front()) continue;
+    if (set_by_us(facts, setting.variable, **own)) continue;
+    setting.kept = **own;
+  }
+}
+
+void append(std::vector<EnvSetting>& all, std::vector<EnvSetting> more) {
+  for (EnvSetting& setting : more) all.push_back(std::move(setting));
+}
+
+}  // namespace
+
+Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& request) {
+  const Facts& facts = input.facts;
+  if (!request.override_gfx.empty() && !target_of_override(request.override_gfx)) {
+    return Error{0, "--override-gfx wants a version such as 11.0.0, not \"" + request.override_gfx + "\""};
+  }
+  const std::vector<std::string> targets = build_targets(facts);
+  const std::string target = targets.empty() ? "" : targets.front();
+  const Result<ToolchainChoice> choice = choose_toolchain(input, request.wish, target);
+  if (!choice) return choice.error();
+  const Toolchain* toolchain = choice->compiler;
+  if (toolchain == nullptr && !has_runtime(facts)) {
+    return Error{0, "nothing usable: no compiler for AMD GPUs, no HIP runtime and no PyTorch for ROCm was found" +
+                        what_is_unknown(facts) + " (sage-doctor check says what to install)"};
+  }
+
+  EnvPlan plan;
+  plan.force = request.force;
+  if (toolchain != nullptr && is_compiler_root(*toolchain)) {
+    plan.tier = Tier::compiler_root;
+    plan.root = *toolchain->root;
+    append(plan.settings, toolchain_settings(input, *toolchain, targets));
+  } else if (toolchain != nullptr) {
+    plan.tier = Tier::bare_clang;
+    plan.notes.emplace_back("It compiles kernels without HIP headers; there is no ROCm for ROCM_PATH to name.");
+  }
+  if (!choice->caution.empty()) plan.notes.push_back(choice->caution);
+  if (toolchain != nullptr) plan.description = describe(*toolchain);
+  append(plan.settings, runtime_settings(facts));
+  if (!request.override_gfx.empty()) add_override(input, request.override_gfx, plan);
+  if (plan.settings.empty()) plan.notes.emplace_back("Nothing has to be set: everything is found without it.");
+  keep_own_values(facts, plan);
+  // Without a toolchain the runtime's root is what the settings follow.
+  const std::vector<RocmRoot> roots = facts.rocm.roots.value_or({});
+  const std::string root = plan.root.empty() && !roots.empty() ? roots.front().path : plan.root;
+  plan.mark = make_mark(facts, root, request.python_named);
+  return plan;
+}
+
+}  // namespace sage

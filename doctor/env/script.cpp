@@ -1,0 +1,237 @@
+// A plan in the words of a shell. What a language looks like stands in templates/env; how it quotes in quote.cpp; this
+// file knows only which goes with which.
+
+#include "doctor/env/script.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <nlohmann/json.hpp>
+
+#include "doctor/env/quote.hpp"
+#include "doctor/env/script_template.hpp"
+#include "probes/base/embedded.hpp"
+#include "probes/base/text.hpp"
+
+namespace sage {
+namespace {
+
+struct Language {
+  Shell shell;
+  std::string_view file;          ///< in templates/env; empty: JSON
+  QuoteFunction quote;
+  QuoteFunction quote_element;    ///< of a path list
+};
+
+constexpr auto languages = std::to_array<Language>({
+    {Shell::sh, "posix.sh", quote_posix, quote_posix},
+    {Shell::bash, "posix.sh", quote_posix, quote_posix},
+    {Shell::dash, "posix.sh", quote_posix, quote_posix},
+    {Shell::zsh, "posix.sh", quote_posix, quote_posix},
+    {Shell::fish, "fish.fish", quote_fish, quote_fish},
+    {Shell::csh, "csh.csh", quote_csh, quote_csh_element},
+    {Shell::powershell, "powershell.ps1", quote_powershell, quote_powershell},
+    {Shell::dotenv, "dotenv.env", quote_dotenv, quote_dotenv},
+    {Shell::github, "github.env", quote_github, quote_github},
+    {Shell::docker, "docker.dockerfile", quote_docker, quote_docker},
+    {Shell::modulefile, "modulefile.tcl", quote_tcl, quote_tcl},
+});
+
+const Language* language_of(Shell shell) {
+  const auto row = std::find_if(languages.begin(), languages.end(), [&](const Language& l) { return l.shell == shell; });
+  return row == languages.end() ? nullptr : &*row;
+}
+
+ScriptTemplate template_of(const Language& language) {
+  const auto files = embedded_env_templates();
+  const auto file = std::find_if(files.begin(), files.end(), [&](const EmbeddedFile& f) { return f.name == language.file; });
+  return ScriptTemplate(file == files.end() ? "" : file->text);
+}
+
+Error cannot_write(const EnvSetting& setting, Shell shell, const std::string& value, const std::string& reason) {
+  return Error{0, "cannot write " + setting.variable + " for " + std::string(enum_name(shell)) + ": \"" +
+                      one_line(value) + "\" has " + reason};
+}
+
+/// The words of one setting that every section may use.
+using Words = std::map<std::string, std::string>;
+
+Words words_of(const EnvSetting& setting) {
+  return {{"VARIABLE", setting.variable},
+          {"WHY", one_line(setting.why)},
+          {"KEPT", one_line(setting.kept.value_or(""))},
+          {"PLAIN", one_line(join(setting.values, ":"))}};
+}
+
+/// One section for each element, put in front one after the other: the foremost comes last.
+Result<std::string> elements_of(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts,
+                                std::string_view section) {
+  std::string text;
+  for (auto element = setting.values.rbegin(); element != setting.values.rend(); ++element) {
+    if (element->empty() || contains(*element, ":")) {
+      return cannot_write(setting, language.shell, *element, "a colon, or nothing at all, between the colons of a list");
+    }
+    Result<std::string> quoted = language.quote_element(*element);
+    if (!quoted) return cannot_write(setting, language.shell, *element, quoted.error().text);
+    text += parts.fill(section, {{"VARIABLE", setting.variable}, {"VALUE", *quoted}, {"PLAIN", *element}});
+  }
+  return text;
+}
+
+Result<std::string> written(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts, bool force,
+                            const EnvironmentValues& after) {
+  Words words = words_of(setting);
+  if (setting.kept) return parts.fill("kept", words);
+  if (setting.kind == SettingKind::prepend) {
+    Result<std::string> elements = elements_of(setting, language, parts, "element");
+    if (!elements) return elements.error();
+    words["ELEMENTS"] = *elements;
+    const auto finished = after.find(setting.variable);
+    const std::string& value = finished == after.end() ? std::string() : finished->second;
+    // Only formats with finished values need the whole list in their own words.
+    Result<std::string> resolved = language.quote(value);
+    if (resolved) words["RESOLVED"] = *resolved;
+    const std::string text = parts.fill("prepend", words);
+    if (!resolved && contains(text, "@RESOLVED@")) {
+      return cannot_write(setting, language.shell, value, resolved.error().text);
+    }
+    return text;
+  }
+  Result<std::string> quoted = language.quote(setting.values.front());
+  if (!quoted) return cannot_write(setting, language.shell, setting.values.front(), quoted.error().text);
+  words["VALUE"] = *quoted;
+  return parts.fill(force ? "force" : "set", words);
+}
+
+/// What a template needs to take settings back without knowing their names: the text of both undo sections.
+Result<std::string> undo_of(const EnvPlan& plan, const Language& language, const ScriptTemplate& parts) {
+  std::string text;
+  for (const EnvSetting& setting : plan.settings) {
+    if (setting.kept) continue;
+    Words words = words_of(setting);
+    if (setting.kind == SettingKind::prepend) {
+      Result<std::string> elements = elements_of(setting, language, parts, "undo_element");
+      if (!elements) return elements.error();
+      words["UNDO_ELEMENTS"] = *elements;
+      text += parts.fill("undo_prepend", words);
+    } else {
+      text += parts.fill("undo_set", words);
+    }
+  }
+  return text;
+}
+
+std::string heading(const EnvPlan& plan) {
+  const std::string root = one_line(plan.root);
+  switch (plan.tier) {
+    case Tier::compiler_root: return "Tier: compiler root" + (root.empty() ? "" : " " + root);
+    case Tier::bare_clang: return "Tier: bare clang, no ROCm around it";
+    case Tier::runtime_only: return "Tier: runtime only, no compiler";
+  }
+  return "";
+}
+
+std::string header_of(const EnvPlan& plan, Shell shell, const ScriptOrigin& origin) {
+  std::vector<std::string> lines = {
+      "Environment for ROCm, made by sage-doctor " + origin.tool_version + " on " + origin.time + " for " +
+          std::string(enum_name(shell)) + ".",
+      heading(plan) + (plan.description.empty() ? "." : " (" + one_line(plan.description) + ")."),
+      plan.force ? "Values of your own are replaced (--force)." : "Values of your own are kept."};
+  for (const std::string& note : plan.notes) lines.push_back(one_line(note));
+  for (const std::string& finding : plan.mended) lines.push_back("Mends " + one_line(finding) + ".");
+  lines.push_back("Made from: " + plan.mark);
+  lines.emplace_back("Is it still right?  sage-doctor env --check FILE");
+  std::string text;
+  for (const std::string& line : lines) text += "# " + line + "\n";
+  return text;
+}
+
+Result<std::string> json_script(const EnvPlan& plan, const ScriptOrigin& origin, const EnvironmentValues& after) {
+  nlohmann::ordered_json settings = nlohmann::ordered_json::array();
+  for (const EnvSetting& setting : plan.settings) {
+    for (const std::string& value : setting.values) {
+      if (!is_utf8(value)) return cannot_write(setting, Shell::json, value, "bytes that are no UTF-8");
+    }
+    const auto finished = after.find(setting.variable);
+    nlohmann::ordered_json row = {{"variable", setting.variable},
+                                  {"kind", enum_name(setting.kind)},
+                                  {"values", setting.values},
+                                  {"result", nullptr},
+                                  {"why", setting.why},
+                                  {"kept", nullptr}};
+    if (finished != after.end()) row["result"] = finished->second;
+    if (setting.kept) row["kept"] = *setting.kept;
+    settings.push_back(std::move(row));
+  }
+  const nlohmann::ordered_json document = {{"env_version", 1},
+                                           {"tool", "sage-doctor " + origin.tool_version},
+                                           {"time", origin.time},
+                                           {"tier", enum_name(plan.tier)},
+                                           {"root", plan.root},
+                                           {"toolchain", plan.description},
+                                           {"notes", plan.notes},
+                                           {"mends", plan.mended},
+                                           {"made_from", plan.mark},
+                                           {"settings", std::move(settings)}};
+  return document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// Harmless in every language: what could end or open something there becomes a question mark.
+std::string harmless(std::string_view text) {
+  constexpr std::string_view odd = "'\"\\$`!{}[]<>";
+  std::string result;
+  for (const char c : text) {
+    result += c >= ' ' && c <= '~' && odd.find(c) == std::string_view::npos ? c : '?';
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) {
+      result += "\\x" + hex(byte, 2);
+    } else {
+      result += c;
+    }
+  }
+  // A backslash at the end of a comment would draw the next line into it.
+  if (result.ends_with('\\')) result += ' ';
+  return is_utf8(result) ? result : harmless(result);
+}
+
+Result<std::string> write_script(const EnvPlan& plan, Shell shell, const ScriptOrigin& origin) {
+  const EnvironmentValues after = activated(origin.values, plan);
+  const Language* language = language_of(shell);
+  if (language == nullptr) return json_script(plan, origin, after);
+
+  const ScriptTemplate parts = template_of(*language);
+  std::string settings;
+  for (const EnvSetting& setting : plan.settings) {
+    Result<std::string> text = written(setting, *language, parts, plan.force, after);
+    if (!text) return text.error();
+    settings += *text;
+  }
+  Result<std::string> undo = undo_of(plan, *language, parts);
+  if (!undo) return undo.error();
+  return parts.fill("script", {{"HEADER", header_of(plan, shell, origin)},
+                               {"MARK", plan.mark},
+                               {"SETTINGS", settings},
+                               {"UNDO", *undo}});
+}
+
+std::string failing_script(Shell shell, std::string_view reason) {
+  const std::string text = harmless("sage-doctor env: " + std::string(reason));
+  const Language* language = language_of(shell);
+  if (language == nullptr) return nlohmann::ordered_json{{"error", text}}.dump() + "\n";
+  const bool shell_word = language->quote == quote_posix || language->quote == quote_fish ||
+                          language->quote == quote_csh || language->quote == quote_powershell ||
+                          language->quote == quote_tcl;
+  return template_of(*language).fill("failure", {{"REASON", shell_word ? *language->quote(text) : text}});
+}
+
+}  // namespace sage
