@@ -319,17 +319,17 @@ struct Attention {
         float k_scale[blocks];
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(k_scales + j * blocks + b);
         const bool masked = first_key + kKeys > unmasked_end;
-        Probabilities p[blocks][kGroups];
+        Probabilities weights[blocks][kGroups];
         SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
           Scores group_scores[blocks];
           Probabilities group_p[blocks];
           SAGE_UNROLL for (int b = 0; b < blocks; ++b) group_scores[b] = s[b][g];
           softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, a,
                   first_query + g * Arch::query_tile, shared, g);
-          SAGE_UNROLL for (int b = 0; b < blocks; ++b) p[b][g] = group_p[b];
+          SAGE_UNROLL for (int b = 0; b < blocks; ++b) weights[b][g] = group_p[b];
         }
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-          Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, p[b]);
+          Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, weights[b]);
         }
       }
       if (kVBuffers == 1) Arch::barrier();
