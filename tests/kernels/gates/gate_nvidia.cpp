@@ -32,8 +32,7 @@ constexpr auto known_spills = std::to_array<KnownSpill>({
     {"sage_attention_d96_FP8_LONG", 32},
     {"sage_attention_d128_F16_LONG", 88},
     {"sage_attention_d128_FP8_LONG", 16},
-    {"sage_attention_d256_F16_LONG", 164},
-    {"sage_attention_d256_F16_SHORT", 152},
+    {"sage_attention_d256_F16_SHORT", 92},
     {"sage_attention_d256_FP8_LONG", 16},
     {"sage_attention_d256_FP8_SHORT", 16},
 });
