@@ -43,7 +43,9 @@ bool modest(const EnvSetting& setting) {
 bool judged_elsewhere(const Facts& facts, const EnvSetting& setting) {
   if (setting.variable == "PYTORCH_ROCM_ARCH" || setting.variable == "HSA_ENABLE_DXG_DETECTION") return true;
   for (const NamedPath& named : facts.environment.named_paths.value_or({})) {
-    if (named.variable == setting.variable && named.path == *setting.kept) return !named.exists.is(true);
+    if (named.variable != setting.variable || named.path != *setting.kept) continue;
+    // One that leads to the planned folder says the same; one that leads nowhere has a row of its own.
+    return !named.exists.is(true) || (setting.values.size() == 1 && named.canonical.is(setting.values.front()));
   }
   return false;
 }
