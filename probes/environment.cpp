@@ -38,6 +38,10 @@ std::vector<std::string> elements(const std::string& value, std::string_view sep
   }
 }
 
+std::string absolute(const std::string& path, const std::string& working_folder) {
+  return path.starts_with('/') ? path : working_folder + "/" + path;
+}
+
 Fact<bool> path_exists(const Host& host, std::string_view variable, const std::string& path,
                        const std::string& working_folder) {
   if (path.empty()) return Fact<bool>::unknown("an empty path names nothing");
@@ -48,7 +52,7 @@ Fact<bool> path_exists(const Host& host, std::string_view variable, const std::s
     return Fact<bool>::unknown(path + ": the loader searches for it");
   }
   if (!working_folder.starts_with('/')) return Fact<bool>::unknown(path + ": the working folder is not known");
-  return exists(host, working_folder + "/" + path);
+  return exists(host, absolute(path, working_folder));
 }
 
 std::vector<NamedPath> named_paths(const Host& host, const std::map<std::string, std::string>& variables) {
@@ -61,7 +65,10 @@ std::vector<NamedPath> named_paths(const Host& host, const std::map<std::string,
     if (set->second.empty() && !separators.empty()) continue;
     for (std::string& path : elements(set->second, separators)) {
       Fact<bool> there = path_exists(host, name, path, working_folder);
-      paths.push_back({std::string(name), std::move(path), std::move(there)});
+      Fact<std::string> canonical = there.is(true)
+                                        ? Fact<std::string>(host.canonical(absolute(path, working_folder)))
+                                        : Fact<std::string>::unknown(path + ": not known to exist");
+      paths.push_back({std::string(name), std::move(path), std::move(there), std::move(canonical)});
     }
   }
   return paths;

@@ -154,7 +154,8 @@ SdkFiles describe_sdk_files(const Host& host, const std::vector<std::string>& sd
   if (!devel.known()) {
     files.copied = files.missing_bitcode = List::unknown(devel.why_unknown());
   } else if (!devel.is(DevelState::expanded) || core.empty() || expanded.empty()) {
-    files.copied = files.missing_bitcode = std::vector<std::string>{};
+    files.copied = List(std::vector<std::string>());
+    files.missing_bitcode = List(std::vector<std::string>());
   } else {
     files.copied = copied_libraries(host, core, expanded);
     files.missing_bitcode = missing_bitcode(host, core, expanded);

@@ -21,6 +21,17 @@ Remedy make_it_anew() {
           {}};
 }
 
+/// What a plan may set and no other row judges.
+constexpr auto planned_variables = std::to_array<std::string_view>(
+    {"HIP_DEVICE_LIB_PATH", "HIP_PATH", "MAX_JOBS", "ROCM_HOME", "ROCM_PATH", "TRITON_LIBHIP_PATH"});
+
+bool has_own_values(const Facts& facts) {
+  return std::any_of(planned_variables.begin(), planned_variables.end(), [&](std::string_view name) {
+    const auto value = facts.environment.get(name);
+    return value.known() && value->has_value() && !(*value)->empty();
+  });
+}
+
 /// The user lets fewer compiler jobs run than memory has room for.
 bool modest(const EnvSetting& setting) {
   const auto own = parse_number(*setting.kept);
@@ -32,7 +43,9 @@ bool modest(const EnvSetting& setting) {
 bool judged_elsewhere(const Facts& facts, const EnvSetting& setting) {
   if (setting.variable == "PYTORCH_ROCM_ARCH" || setting.variable == "HSA_ENABLE_DXG_DETECTION") return true;
   for (const NamedPath& named : facts.environment.named_paths.value_or({})) {
-    if (named.variable == setting.variable && named.path == *setting.kept) return !named.exists.is(true);
+    if (named.variable != setting.variable || named.path != *setting.kept) continue;
+    // One that leads to the planned folder says the same; one that leads nowhere has a row of its own.
+    return !named.exists.is(true) || (setting.values.size() == 1 && named.canonical.is(setting.values.front()));
   }
   return false;
 }
@@ -94,6 +107,8 @@ std::vector<Finding> check_script_stale(const CheckInput& input) {
 std::vector<Finding> check_script_clash(const CheckInput& input) {
   const Facts& facts = input.facts;
   if (auto skip = skip_without_gpu(facts)) return {*skip};
+  const Finding none = not_applicable("no value of your own stands against what sage-doctor env sets");
+  if (!has_own_values(facts)) return {none};
   const Result<EnvPlan> plan = plan_environment(input, {});
   if (!plan) return {not_applicable("there is nothing that sage-doctor env could set up")};
   std::vector<Finding> findings;
@@ -101,7 +116,7 @@ std::vector<Finding> check_script_clash(const CheckInput& input) {
     if (setting.kept && !modest(setting) && !judged_elsewhere(facts, setting)) findings.push_back(clash(facts, setting));
   }
   // No pass: a plan follows from so many facts that one may always be missing.
-  if (findings.empty()) findings.push_back(not_applicable("no value of your own stands against what sage-doctor env sets"));
+  if (findings.empty()) findings.push_back(none);
   return findings;
 }
 

@@ -140,11 +140,13 @@ std::vector<Finding> check_symbol_versions(const CheckInput& input) {
 }
 
 std::vector<Check> library_checks() {
-  const auto row = [](std::string_view id, std::string_view title, CheckFunction run) {
-    return Check{id, title, Topic::python, {"gpu.present"}, run};
+  const auto row = [](std::string_view id, std::string_view title, CheckFunction run,
+                      std::string_view depends = "gpu.present") {
+    return Check{id, title, Topic::python, {depends}, run};
   };
   return {
-      row("libs.missing", "Every library is found", check_missing_libraries),
+      // A PyTorch without the runtime that its kind takes from the system is told there.
+      row("libs.missing", "Every library is found", check_missing_libraries, "python.system-rocm"),
       row("libs.libstdcxx", "The C and C++ libraries are new enough", check_symbol_versions),
       row("libs.two-runtimes", "One ROCm runtime in a process", check_two_runtimes),
       row("libs.bare-name", "Plain names lead to the same runtime", check_bare_name),

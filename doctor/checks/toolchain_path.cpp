@@ -129,9 +129,12 @@ std::vector<Finding> check_trampoline_shadows(const CheckInput& input) {
   // That of an activated environment is the one that is meant.
   const auto& environments = facts.python.environments;
   if (auto skip = skip_unless_known({{"python.environments", &environments}})) return {*skip};
-  const bool of_environment = std::any_of(environments->begin(), environments->end(), [&](const PythonEnvironment& one) {
-    return !one.kind.is(PythonKind::system) && lies_below(first->path, one.prefix);
-  });
+  bool of_environment = false;
+  for (const PythonEnvironment& one : *environments) {
+    if (!lies_below(first->path, one.prefix)) continue;
+    if (auto skip = skip_unless_known({{"python.environments.kind", &one.kind}})) return {*skip};
+    of_environment = of_environment || !one.kind.is(PythonKind::system);
+  }
   if (of_environment || system == nullptr) return {pass("hipcc on PATH starts that of the wheel rocm-sdk-core")};
   Finding finding = warn(first->path + " stands before the hipcc of " + system->root.value_or("ROCm"));
   finding.evidence = {{first->path, "a Python script of the wheel rocm-sdk-core"}, {system->path, compiler_label(*system)}};

@@ -154,12 +154,16 @@ std::vector<Finding> check_extension_headers(const CheckInput& input) {
     if (std::find(home.headers->begin(), home.headers->end(), name) == home.headers->end()) missing.emplace_back(name);
   }
   if (missing.empty()) return {pass("thrust, rocprim and hipblas are in " + root + "/include")};
+  if (auto skip = skip_unless_known({{"python.environments.devel", &environment_in_use(facts).devel}})) return {*skip};
   // HIP alone is enough for many programs: only a tree that promises more is told to be incomplete.
-  Finding finding = warn("the headers of " + join(missing, ", ") + " are missing: PyTorch extensions will not build");
+  const DevelState devel = *environment_in_use(facts).devel;
+  const bool promised = !home.headers->empty() || devel == DevelState::not_expanded || devel == DevelState::interrupted;
+  Finding finding =
+      make_finding(promised ? Status::warn : Status::info,
+                   "the headers of " + join(missing, ", ") + " are missing: PyTorch extensions will not build");
   for (const std::string& name : missing) finding.evidence.push_back({root + "/include/" + name, "does not exist"});
   finding.cause = "PyTorch's own headers include them. A ROCm with HIP alone compiles HIP programs, not extensions.";
   finding.confidence = Confidence::likely;
-  if (auto skip = skip_unless_known({{"python.environments.devel", &environment_in_use(facts).devel}})) return {*skip};
   finding.remedies = header_remedies(facts, root);
   finding.verify = "ls -d " + shell_word(root + "/include/thrust") + " " + shell_word(root + "/include/hipblas");
   return {finding};

@@ -64,7 +64,7 @@ int run_libs(const LibsOptions& options) {
   }
   if (!options.file.empty()) return show_file(*opened, options);
   const Host& host = *opened->host;
-  const Libraries libraries = probe_libraries(host, opened->probe_options, probe_python(host));
+  const Libraries libraries = probe_libraries(host, opened->probe_options, probe_python(host, opened->probe_options));
   if (options.json) {
     return write_product(library_list_json(libraries, options.redact ? make_redaction(host) : Redaction()), 0);
   }

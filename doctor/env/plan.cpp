@@ -19,13 +19,6 @@ std::string describe(const Toolchain& toolchain) {
   return text;
 }
 
-/// The first reason why something that was not found may be there all the same.
-std::string what_is_unknown(const Facts& facts) {
-  if (!facts.toolchains.compilers.known()) return "; compilers are unknown: " + facts.toolchains.compilers.why_unknown().text;
-  if (!facts.rocm.hsa.known()) return "; runtimes are unknown: " + facts.rocm.hsa.why_unknown().text;
-  return "";
-}
-
 void add_override(const CheckInput& input, const std::string& version, EnvPlan& plan) {
   std::string warning = "Asked for with --override-gfx: every GPU claims to be " +
                         target_of_override(version).value_or(version) +
@@ -43,15 +36,25 @@ bool set_by_us(const Facts& facts, const std::string& variable, const std::strin
   return note != nullptr && note->value.is(value);
 }
 
+/// Another name of the toolchain's root: /opt/rocm, which leads to /opt/rocm-7.2.0.
+bool leads_to_root(const Toolchain* toolchain, const std::string& root, const std::string& folder) {
+  return toolchain != nullptr && toolchain->path.starts_with(folder + "/") &&
+         toolchain->canonical.value_or("").starts_with(root + "/");
+}
+
 /// The user's own values win, unless he wants it otherwise. An empty value is nobody's wish.
-void keep_own_values(const Facts& facts, EnvPlan& plan) {
+void keep_own_values(const Facts& facts, const Toolchain* toolchain, EnvPlan& plan) {
   if (plan.force) return;
   for (EnvSetting& setting : plan.settings) {
     if (setting.kind != SettingKind::set) continue;
     const auto own = facts.environment.get(setting.variable);
     if (!own.known() || !own->has_value() || (*own)->empty() || **own == setting.values.front()) continue;
     if (set_by_us(facts, setting.variable, **own)) continue;
-    setting.kept = **own;
+    if (setting.values.front() == plan.root && leads_to_root(toolchain, plan.root, **own)) {
+      setting.values.front() = **own;
+    } else {
+      setting.kept = **own;
+    }
   }
 }
 
@@ -72,8 +75,8 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
   if (!choice) return choice.error();
   const Toolchain* toolchain = choice->compiler;
   if (toolchain == nullptr && !has_runtime(facts)) {
-    return Error{0, "nothing usable: no compiler for AMD GPUs, no HIP runtime and no PyTorch for ROCm was found" +
-                        what_is_unknown(facts) + " (sage-doctor check says what to install)"};
+    return Error{0, "nothing usable: no HIP runtime and no PyTorch for ROCm was found. " + choice->caution +
+                        " (sage-doctor check says what to install)"};
   }
 
   EnvPlan plan;
@@ -84,14 +87,14 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
     append(plan.settings, toolchain_settings(input, *toolchain, targets));
   } else if (toolchain != nullptr) {
     plan.tier = Tier::bare_clang;
-    plan.notes.emplace_back("It compiles kernels without HIP headers; there is no ROCm for ROCM_PATH to name.");
+    plan.notes.emplace_back("It compiles kernels; what HIP programs need is not all there, so there is no root to name.");
   }
   if (!choice->caution.empty()) plan.notes.push_back(choice->caution);
   if (toolchain != nullptr) plan.description = describe(*toolchain);
   append(plan.settings, runtime_settings(facts));
   if (!request.override_gfx.empty()) add_override(input, request.override_gfx, plan);
   if (plan.settings.empty()) plan.notes.emplace_back("Nothing has to be set: everything is found without it.");
-  keep_own_values(facts, plan);
+  keep_own_values(facts, toolchain, plan);
   // Without a toolchain the runtime's root is what the settings follow.
   const std::vector<RocmRoot> roots = facts.rocm.roots.value_or({});
   const std::string root = plan.root.empty() && !roots.empty() ? roots.front().path : plan.root;

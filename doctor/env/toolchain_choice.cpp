@@ -95,7 +95,7 @@ Result<ToolchainChoice> choose_toolchain(const CheckInput& input, const Toolchai
   ToolchainChoice choice = target.empty() ? most_complete(facts, wish) : by_verdict(input, wish, target);
   if (choice.compiler == nullptr) {
     if (wished) return Error{0, "there is no " + asked + "; " + listing(*facts.toolchains.compilers)};
-    return ToolchainChoice{nullptr, "No compiler for AMD GPUs was found: programs run, nothing can be built."};
+    return ToolchainChoice{nullptr, "No compiler for AMD GPUs was found: nothing can be built."};
   }
   const bool useless = choice.caution.starts_with("It builds nothing");
   if (useless && !wished) choice = {nullptr, "No compiler here builds for " + target + ". " + choice.caution};

@@ -59,11 +59,11 @@ class TreeWriter {
     const std::string head = indent + (last ? "`- " : "|- ");
     const std::string below = indent + (last ? "   " : "|  ");
     if (!asked.object) {
-      line(asked.name + "  NOT FOUND: " + asked.reason, head, below);
+      line(asked.name + " NOT FOUND: " + asked.reason, head, below);
     } else if (!asked.loaded && !asked.same_file) {
       const bool runtime = runtime_library_of(stage_.objects[*asked.object]).has_value();
       const std::string where = runtime ? " -> " + stage_.objects[*asked.object].path : "";
-      line(asked.name + where + "  (" + asked.reason + ")", head, below);
+      line(asked.name + where + " (" + asked.reason + ")", head, below);
     } else {
       line(asked.name + " -> " + stage_.objects[*asked.object].path, head, below);
       line("by " + asked.reason, below + "  ", below + "  ");

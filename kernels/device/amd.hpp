@@ -32,6 +32,15 @@ struct Amd {
 #endif
   }
 
+  // The same value, unknown to the optimiser: it is kept in these registers instead of being made again where it is used.
+  template <class T>
+  static SAGE_FN T held(T x) {
+#if defined(SAGE_ON_AMD)
+    asm("" : "+v"(x));
+#endif
+    return x;
+  }
+
   // The hardware's exp2 and log2: __builtin_exp2f would add scaling for denormals, which no probability needs.
   static SAGE_FN float exp2(const float x) {
 #if defined(SAGE_ON_HOST) || SAGE_HAS_BUILTIN(__builtin_amdgcn_exp2f)
@@ -77,7 +86,8 @@ struct Amd {
 
 #if defined(SAGE_ON_HOST) || SAGE_HAS_BUILTIN(__builtin_amdgcn_cvt_pk_fp8_f32)
   static SAGE_FN u32 pack_fp8(const float a, const float b, const float c, const float d) {
-    int packed = 0;
+    // The half that an instruction leaves alone is written by the other one; starting from `a` needs no register set to zero.
+    int packed = bits_as<int>(a);
     packed = __builtin_amdgcn_cvt_pk_fp8_f32(a, b, packed, false);
     packed = __builtin_amdgcn_cvt_pk_fp8_f32(c, d, packed, true);
     return static_cast<u32>(packed);

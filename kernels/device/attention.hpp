@@ -53,6 +53,7 @@ SAGE_FN void store_run(void* at, const u16 (&x)[kRun]) {
 
 template <class Arch, int kDp, int kPv, int kWaves, int kGroups, int kKeys, int kKBuffers, int kVBuffers>
 struct Attention {
+  static_assert(kKBuffers == 2, "the loop alternates between two K tiles");
   static constexpr int threads = kWaves * Arch::wave_size;
   static constexpr int blocks = kKeys / kKeysPerScale;
   static constexpr int lanes_queries = Arch::queries_per_lane;
@@ -62,7 +63,13 @@ struct Attention {
   static constexpr int k_bytes = kKeys * Arch::k_row_bytes(kDp);
   static constexpr int v_bytes = kDp * Arch::v_row_bytes(kKeys);
   static constexpr int q_bytes = Arch::queries_in_shared ? queries * Arch::k_row_bytes(kDp) : 0;
-  static constexpr int shared_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + q_bytes;
+  // Where registers are short, each thread keeps its queries' scales and maxima in shared memory between tiles.
+  static constexpr bool state_in_shared = Arch::queries_in_shared && kGroups > 1;
+  static constexpr int state_bytes = state_in_shared ? threads * kGroups * 16 : 0;
+  static constexpr int shared_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + q_bytes + state_bytes;
+  // Shared memory: the first K buffer, the first V buffer, the second ones, Q. Buffers of a kind that has two are `buffer_step` apart.
+  static constexpr int buffer_step = k_bytes + (kVBuffers == 2 ? v_bytes : 0);
+  static constexpr int v_start = kVBuffers == 2 ? k_bytes : kKBuffers * k_bytes;
 
   typedef typename Arch::Lane Lane;
   typedef typename Arch::Scores Scores;
@@ -77,22 +84,46 @@ struct Attention {
     float exact_sum[lanes_queries];  // with LSE output only: see softmax()
   };
 
+  static SAGE_FN SharedRef state(const SharedRef shared, const int group) {
+    return shared + (shared_bytes - state_bytes + (group * threads + Arch::thread_id()) * 16);
+  }
+  static SAGE_FN void keep_state(const SharedRef at, const Rows& rows) {
+    static_assert(!state_in_shared || lanes_queries == 2, "the state of two queries is one 16-byte unit");
+    u32x4 x = {};
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+      x[q] = bits_as<u32>(rows.scale[q]);
+      x[2 + q] = bits_as<u32>(rows.max[q]);
+    }
+    shared_store<u32x4>(at, x);
+  }
+  static SAGE_FN void fetch_state(const SharedRef at, Rows& rows) {
+    const u32x4 x = shared_load<u32x4>(at);
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+      rows.scale[q] = bits_as<float>(x[q]);
+      rows.max[q] = bits_as<float>(x[2 + q]);
+    }
+  }
+
   // Sets the scores of keys at or beyond the row's limit to -inf. `first` is the first key of the block.
   static SAGE_FN void mask_block(Scores& s, const Lane lane, const int first, const int (&limit)[lanes_queries]) {
+    // Keys are compared relative to the lane's first one, so that the right-hand side is a constant.
+    const int lane_first = Arch::key_of(lane, 0);
     SAGE_UNROLL for (int i = 0; i < 16; ++i) {
-      const int key = first + Arch::key_of(lane, i);
-      Arch::set_bits(s, i, key < limit[Arch::query_slot(i)] ? Arch::bits(s, i) : kMinusInfinityBits);
+      const int visible = limit[Arch::query_slot(i)] - first - lane_first;
+      Arch::set_bits(s, i, visible > Arch::key_of(lane, i) - lane_first ? Arch::bits(s, i) : kMinusInfinityBits);
     }
   }
 
   // Largest score of a query in a block. Compared as integers: unmasked values are positive floats, which order like their bits, and
   // the bits of -inf are negative. (A float maximum would first quiet NaNs, one more instruction per value.)
   static SAGE_FN float block_max(const Scores& s, const int q) {
-    int top = kMinusInfinityBits;
-    SAGE_UNROLL for (int i = 0; i < 16; ++i) {
-      if (Arch::query_slot(i) == q) top = maximum(top, Arch::bits(s, i));
+    int low = kMinusInfinityBits;  // two chains, so that a value is not needed by the very next instruction
+    int high = kMinusInfinityBits;
+    SAGE_UNROLL for (int i = 0; i < 8; ++i) {
+      if (Arch::query_slot(i) == q) low = maximum(low, Arch::bits(s, i));
+      if (Arch::query_slot(i + 8) == q) high = maximum(high, Arch::bits(s, i + 8));
     }
-    return bits_as<float>(top);
+    return bits_as<float>(maximum(low, high));
   }
 
   static SAGE_FN int limit_of(const SageArgs& a, const int query) {
@@ -108,7 +139,8 @@ struct Attention {
   static SAGE_FN void softmax(Scores (&s)[blocks], Probabilities (&p)[blocks], Rows& rows,
                               typename Arch::Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
                               const bool want_lse, const Lane lane, const int first_key, const SageArgs& a,
-                              const int group_query) {
+                              const int group_query, const SharedRef shared, const int group) {
+    if constexpr (state_in_shared) fetch_state(state(shared, group), rows);
     if (masked) {
       int limit[lanes_queries];
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
@@ -137,23 +169,28 @@ struct Attention {
         rows.max[q] = next;
         rows.exact_sum[q] *= alpha[q];
       }
+      if constexpr (state_in_shared) keep_state(state(shared, group), rows);
       Arch::scale(rows.sum, alpha);
       SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::scale(out[d], alpha);
     }
+    float x[blocks][16];
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
       float shift[lanes_queries];
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) shift[q] = offset[b][q] + (rows.max[q] - Arch::p_offset);
-      float x[16];
       SAGE_UNROLL for (int i = 0; i < 16; ++i) {
         const int q = Arch::query_slot(i);
-        x[i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s[b], i)), c[b][q], -shift[q]));
+        x[b][i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s[b], i)), c[b][q], -shift[q]));
       }
-      if constexpr (Arch::exact_lse) {
-        if (want_lse) {
-          SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact_sum[Arch::query_slot(i)] += x[i];
+    }
+    if constexpr (Arch::exact_lse) {
+      if (want_lse) {
+        SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+          SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact_sum[Arch::query_slot(i)] += x[b][i];
         }
       }
-      Arch::pack(p[b], x);
+    }
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+      Arch::pack(p[b], x[b]);
       Arch::accumulate(rows.sum, p[b]);
     }
     Arch::schedule_fence();
@@ -178,23 +215,46 @@ struct Attention {
             if (channel + e < a.head_dim) global_store<u16>(at + (channel + e) * a.out_stride.dim, bits[e]);
           }
         }
+        Arch::schedule_fence();  // else every channel's scale is loaded at once, beside the accumulators
       }
     }
   }
 
-  static SAGE_FN void run(const SageArgs& a, const SharedRef shared) {
-    const int thread = Arch::thread_id();
-    const int wave = Arch::uniform(thread / Arch::wave_size);
-    const Lane lane = Arch::lane(thread);
+  // What a thread works on. Cheap enough to be asked for again after the loop, where holding it would cost registers.
+  struct Place {
+    int thread;
+    int wave;
+    Lane lane;
+    int slice;  // of (batch, query head)
+    int batch;
+    int head;
+    int kv;    // slice of (batch, kv head)
+    int tile;  // of queries
+    int first_query;
+  };
+  static SAGE_FN Place place(const SageArgs& a) {
+    Place p;
+    p.thread = Arch::thread_id();
+    p.wave = Arch::uniform(p.thread / Arch::wave_size);
+    p.lane = Arch::lane(p.thread);
     // Query tiles of one head are neighbours, then the heads that share K and V: their tiles meet in the cache. Last tiles first:
     // with a causal mask they are the longest.
     const int group = Arch::workgroup_id();
-    const int slice = group / a.q_tiles;
-    const int tile = a.q_tiles - 1 - (group - slice * a.q_tiles);
-    const int batch = slice / a.q_heads;
-    const int head = slice - batch * a.q_heads;
-    const int kv = batch * a.kv_heads + head / (a.q_heads / a.kv_heads);
-    const int first_query = tile * queries + wave * kGroups * Arch::query_tile;
+    p.slice = Arch::uniform(group / a.q_tiles);
+    p.tile = a.q_tiles - 1 - (group - p.slice * a.q_tiles);
+    p.batch = Arch::uniform(p.slice / a.q_heads);
+    p.head = p.slice - p.batch * a.q_heads;
+    p.kv = p.batch * a.kv_heads + Arch::uniform(p.head / (a.q_heads / a.kv_heads));
+    p.first_query = p.tile * queries + p.wave * kGroups * Arch::query_tile;
+    return p;
+  }
+
+  static SAGE_FN void run(const SageArgs& a, const SharedRef shared) {
+    const Place p = place(a);
+    const int thread = p.thread;
+    const int wave = p.wave;
+    const Lane lane = p.lane;
+    const int first_query = p.first_query;
 
     typename Arch::template Query<kDp> query[kGroups];
     Rows rows[kGroups];
@@ -204,89 +264,100 @@ struct Attention {
       const int group_query = first_query + g * Arch::query_tile;
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = minimum(group_query + Arch::query_of(lane, q), a.q_len - 1);
-        rows[g].scale[q] = global_load<float>(a.q_scale + static_cast<i64>(slice) * a.q_len + row);
+        rows[g].scale[q] = global_load<float>(a.q_scale + static_cast<i64>(p.slice) * a.q_len + row);
         rows[g].max[q] = kNothing;
         rows[g].exact_sum[q] = 0.0f;
       }
+      if constexpr (state_in_shared) keep_state(state(shared, g), rows[g]);
       const int row = minimum(group_query + Arch::query_of(lane, 0), a.q_len - 1);
-      Arch::template load_query<kDp>(query[g], lane, a.q8 + (static_cast<i64>(slice) * a.q_len + row) * kDp);
+      Arch::template load_query<kDp>(query[g], lane, a.q8 + (static_cast<i64>(p.slice) * a.q_len + row) * kDp,
+                                     q_shared + (wave * kGroups + g) * Arch::query_tile * Arch::k_row_bytes(kDp));
       Arch::clear(rows[g].sum);
       SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::clear(out[g][d]);
     }
 
     // Uniform bounds: tiles of the workgroup; of this wave; from which tile on this wave must mask.
-    const int last_row = minimum(tile * queries + queries, a.q_len) - 1;
+    const int last_row = minimum(p.tile * queries + queries, a.q_len) - 1;
     const int tiles = (limit_of(a, last_row) + kKeys - 1) / kKeys;
     const int wave_end = limit_of(a, minimum(first_query + kGroups * Arch::query_tile, a.q_len) - 1);
     const int unmasked_end = limit_of(a, first_query);
 
     Copy copy;
-    copy.init(thread, a.k8 + static_cast<i64>(kv) * a.key_padded * kDp,
-              static_cast<const u8*>(a.vt) + static_cast<i64>(kv) * kDp * a.key_padded * v_element, a.key_padded);
-    const float* const k_scales = a.k_scale + static_cast<i64>(kv) * (a.key_padded / kKeysPerScale);
-    const SharedRef k_tile = shared;
-    const SharedRef v_tile = shared + kKBuffers * k_bytes;
+    copy.init(thread, a.k8 + static_cast<i64>(p.kv) * a.key_padded * kDp,
+              static_cast<const u8*>(a.vt) + static_cast<i64>(p.kv) * kDp * a.key_padded * v_element, a.key_padded);
+    const float* const k_scales = a.k_scale + static_cast<i64>(p.kv) * (a.key_padded / kKeysPerScale);
+    const SharedRef v_shared = shared + v_start;
     const u32 k_lane = Arch::k_lane(lane, kDp);
     const u32 v_lane = Arch::v_lane(lane, kKeys);
+    const typename Arch::Seed seed = Arch::template seed<kDp>(kMagicBits);
     if (tiles > 0) {
       if constexpr (Arch::queries_in_shared) {
-        Arch::template share_queries<kDp, queries, threads>(q_shared, thread, a.q8 + static_cast<i64>(slice) * a.q_len * kDp,
-                                                            tile * queries, a.q_len);
+        Arch::template share_queries<kDp, queries, threads>(q_shared, thread, a.q8 + static_cast<i64>(p.slice) * a.q_len * kDp,
+                                                            p.tile * queries, a.q_len);
       }
-      copy.start(0, k_tile, v_tile);
-      copy.finish(k_tile, v_tile);
+      copy.start(0, shared, v_shared);
+      copy.finish(shared, v_shared);
     }
     Arch::barrier();
 
+    int now = 0;  // byte offset of the buffers being read
     for (int j = 0; j < tiles; ++j) {
-      const int now = kKBuffers == 2 ? j & 1 : 0;
-      const int now_v = kVBuffers == 2 ? j & 1 : 0;
-      const SharedRef k_next = k_tile + (kKBuffers == 2 ? (now ^ 1) * k_bytes : 0);
-      const SharedRef v_next = v_tile + (kVBuffers == 2 ? (now_v ^ 1) * v_bytes : 0);
+      const int next = buffer_step - now;
+      const SharedRef k_next = shared + next;
+      const SharedRef v_next = v_shared + (kVBuffers == 2 ? next : 0);
       copy.start(minimum(j + 1, tiles - 1), k_next, v_next);
       Arch::schedule_fence();
       const int first_key = j * kKeys;
       if (first_key < wave_end) {
-        const SharedRef k_at = k_tile + (now * k_bytes + k_lane);
-        const SharedRef v_at = v_tile + (now_v * v_bytes + v_lane);
-        float k_scale[blocks];
-        SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(k_scales + j * blocks + b);
+        const SharedRef k_at = shared + (now + k_lane);
+        const SharedRef v_at = v_shared + ((kVBuffers == 2 ? now : 0) + v_lane);
         Scores s[blocks][kGroups];
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-          SAGE_UNROLL for (int g = 0; g < kGroups; ++g) Arch::clear(s[b][g], kMagicBits);
-          Arch::template score_block<kDp, kGroups>(s[b], k_at, b, lane, query, q_shared, wave);
+          SAGE_UNROLL for (int g = 0; g < kGroups; ++g) Arch::start(s[b][g], seed);
+          Arch::template score_block<kDp, kGroups>(s[b], k_at, b, lane, query);
         }
+        float k_scale[blocks];
+        SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(k_scales + j * blocks + b);
         const bool masked = first_key + kKeys > unmasked_end;
-        Probabilities p[blocks][kGroups];
+        Probabilities weights[blocks][kGroups];
         SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
           Scores group_scores[blocks];
           Probabilities group_p[blocks];
           SAGE_UNROLL for (int b = 0; b < blocks; ++b) group_scores[b] = s[b][g];
           softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, a,
-                  first_query + g * Arch::query_tile);
-          SAGE_UNROLL for (int b = 0; b < blocks; ++b) p[b][g] = group_p[b];
+                  first_query + g * Arch::query_tile, shared, g);
+          SAGE_UNROLL for (int b = 0; b < blocks; ++b) weights[b][g] = group_p[b];
         }
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-          Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, p[b]);
+          Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, weights[b]);
         }
       }
-      if (kVBuffers == 1 || kKBuffers == 1) Arch::barrier();
+      if (kVBuffers == 1) Arch::barrier();
       copy.finish(k_next, v_next);
       Arch::barrier();
+      now = next;
     }
 
-    const float* const v_scale = a.v_scale + static_cast<i64>(kv) * kDp;
+    finish(a, rows, out, shared);
+  }
+
+  // Output and log-sum-exp of this thread's queries.
+  static SAGE_FN void finish(const SageArgs& a, Rows (&rows)[kGroups], const typename Arch::Out (&out)[kGroups][out_tiles],
+                             const SharedRef shared) {
+    const Place p = place(a);
+    const float* const v_scale = a.v_scale + static_cast<i64>(p.kv) * kDp;
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+      if constexpr (state_in_shared) fetch_state(state(shared, g), rows[g]);
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const int row = first_query + g * Arch::query_tile + Arch::query_of(lane, q);
+        const int row = p.first_query + g * Arch::query_tile + Arch::query_of(p.lane, q);
         const float sum = Arch::total(rows[g].sum, q);
         const float lse_sum = Arch::exact_lse ? Arch::row_total(rows[g].exact_sum[q]) : sum;
         if (row < a.q_len) {
           const float inverse = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
-          const i64 at = batch * a.out_stride.batch + head * a.out_stride.head + row * a.out_stride.token;
-          store_row(a, out[g], lane, q, inverse, v_scale, at);
-          if (a.lse && Arch::writes_lse(lane)) {
-            const i64 index = static_cast<i64>(slice) * a.q_len + row;
+          const i64 at = p.batch * a.out_stride.batch + p.head * a.out_stride.head + row * a.out_stride.token;
+          store_row(a, out[g], p.lane, q, inverse, v_scale, at);
+          if (a.lse && Arch::writes_lse(p.lane)) {
+            const i64 index = static_cast<i64>(p.slice) * a.q_len + row;
             const float log2_sum = rows[g].max[q] - Arch::p_offset + Arch::log2(lse_sum);
             float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f : minus_infinity();
             if (a.q_mean) lse += global_load<float>(a.q_mean + index);

@@ -33,40 +33,43 @@ struct RegisterCopy {
   typedef typename CopyUnit<k_unit>::type KUnit;
   typedef typename CopyUnit<v_unit>::type VUnit;
 
+  // A thread's units are whole rows apart, so one offset serves them all, in the workspace and in shared memory.
+  static_assert(kThreads % k_per_row == 0 && kThreads % v_per_row == 0, "a pass of all threads must copy whole rows");
+  static constexpr int k_rows = kThreads / k_per_row;
+  static constexpr int v_rows = kThreads / v_per_row;
+
   const u8* k;  // uniform: first byte of this head's K and V^T
   const u8* v;
-  u32 k_from[k_count];  // byte offsets of this thread's units in tile 0
-  u32 v_from[v_count];
-  u32 k_to[k_count];  // and in the shared tile
-  u32 v_to[v_count];
+  u32 v_stride;  // bytes between V^T rows
+  u32 k_from;    // byte offset of this thread's first unit in tile 0
+  u32 v_from;
+  u32 k_to;  // and in the shared tile
+  u32 v_to;
   KUnit k_held[k_count];
   VUnit v_held[v_count];
 
   SAGE_FN void init(const int thread, const signed char* k_head, const u8* v_head, const int key_padded) {
+    const u32 index = static_cast<u32>(thread);
     k = reinterpret_cast<const u8*>(k_head);
     v = v_head;
-    SAGE_UNROLL for (int i = 0; i < k_count; ++i) {
-      const u32 index = static_cast<u32>(thread + i * kThreads);
-      k_from[i] = index * k_unit;
-      k_to[i] = Arch::k_unit(index / k_per_row, index % k_per_row * k_unit, kDp);
-    }
-    SAGE_UNROLL for (int i = 0; i < v_count; ++i) {
-      const u32 index = static_cast<u32>(thread + i * kThreads);
-      const u32 row = index / v_per_row;
-      const u32 byte = index % v_per_row * v_unit;
-      v_from[i] = row * static_cast<u32>(key_padded * kElement) + byte;
-      v_to[i] = Arch::v_unit(row, byte, kKeys);
-    }
+    v_stride = static_cast<u32>(key_padded * kElement);
+    k_from = index * k_unit;
+    k_to = Arch::k_unit(index / k_per_row, index % k_per_row * k_unit, kDp);
+    v_from = index / v_per_row * v_stride + index % v_per_row * v_unit;
+    v_to = Arch::v_unit(index / v_per_row, index % v_per_row * v_unit, kKeys);
   }
+  // Addresses are a uniform pointer plus a 32-bit offset, which is a form of the load instruction; a head's K and V^T stay below 4 GiB.
   SAGE_FN void start(const int tile, SharedRef, SharedRef) {
-    const u8* const k_tile = k + static_cast<i64>(tile) * (kKeys * kDp);
-    const u8* const v_tile = v + static_cast<i64>(tile) * (kKeys * kElement);
-    SAGE_UNROLL for (int i = 0; i < k_count; ++i) k_held[i] = global_load<KUnit>(k_tile + k_from[i]);
-    SAGE_UNROLL for (int i = 0; i < v_count; ++i) v_held[i] = global_load<VUnit>(v_tile + v_from[i]);
+    const u32 k_at = k_from + static_cast<u32>(tile * (kKeys * kDp));
+    const u32 v_at = v_from + static_cast<u32>(tile * (kKeys * kElement));
+    SAGE_UNROLL for (int i = 0; i < k_count; ++i) k_held[i] = global_load<KUnit>(k + i * (k_rows * kDp) + k_at);
+    SAGE_UNROLL for (int i = 0; i < v_count; ++i) {
+      v_held[i] = global_load<VUnit>(v + static_cast<u64>(v_stride) * static_cast<u32>(i * v_rows) + v_at);
+    }
   }
   SAGE_FN void finish(const SharedRef k_tile, const SharedRef v_tile) {
-    SAGE_UNROLL for (int i = 0; i < k_count; ++i) shared_store<KUnit>(k_tile + k_to[i], k_held[i]);
-    SAGE_UNROLL for (int i = 0; i < v_count; ++i) shared_store<VUnit>(v_tile + v_to[i], v_held[i]);
+    SAGE_UNROLL for (int i = 0; i < k_count; ++i) shared_store<KUnit>(k_tile + k_to + Arch::k_unit(i * k_rows, 0, kDp), k_held[i]);
+    SAGE_UNROLL for (int i = 0; i < v_count; ++i) shared_store<VUnit>(v_tile + v_to + Arch::v_unit(i * v_rows, 0, kKeys), v_held[i]);
   }
 };
 

@@ -15,7 +15,7 @@
 namespace sage_device {
 
 template <int kPv>
-struct Gfx12 : Amd {
+struct Gfx12 : Rdna {
   static constexpr int wave_size = 32;
   static constexpr int query_tile = 16;
   static constexpr int queries_per_lane = 1;
@@ -52,18 +52,9 @@ struct Gfx12 : Amd {
     u32x4 q[kDp / 32];
   };
   template <int kDp>
-  static SAGE_FN void load_query(Query<kDp>& query, const Lane lane, const signed char* row) {
+  static SAGE_FN void load_query(Query<kDp>& query, const Lane lane, const signed char* row, SharedRef) {
     SAGE_UNROLL for (int t = 0; t < kDp / 32; ++t) query.q[t] = global_load<u32x4>(row + 32 * t + 16 * lane.h);
   }
-
-  struct Scores {
-    i32x8 tile[2];
-  };
-  static SAGE_FN void clear(Scores& s, const int magic) {
-    SAGE_UNROLL for (int i = 0; i < 16; ++i) s.tile[i / 8][i % 8] = magic;
-  }
-  static SAGE_FN int bits(const Scores& s, const int i) { return s.tile[i / 8][i % 8]; }
-  static SAGE_FN void set_bits(Scores& s, const int i, const int x) { s.tile[i / 8][i % 8] = x; }
 
   // Row r of the A operand of tile u is C row 8 (r / 8) + r % 8, whose key is 16 (r / 8) + 8 u + r % 8.
   static SAGE_FN u32 k_lane(const Lane lane, const int dp) {
@@ -82,7 +73,7 @@ struct Gfx12 : Amd {
   // Scores of 32 keys for every query group. `at` = K tile + k_lane(). Two tiles are in flight because a dependent WMMA waits.
   template <int kDp, int kGroups>
   static SAGE_FN void score_block(Scores (&s)[kGroups], const SharedRef at, const int block, const Lane,
-                                  const Query<kDp> (&query)[kGroups], SharedRef, int) {
+                                  const Query<kDp> (&query)[kGroups]) {
     SAGE_UNROLL for (int t = 0; t < kDp / 32; ++t) {
       const u32x4 k0 = shared_load<u32x4>(at + k_unit(32 * block, 32 * t, kDp));
       const u32x4 k1 = shared_load<u32x4>(at + k_unit(32 * block + 8, 32 * t, kDp));
@@ -109,11 +100,7 @@ struct Gfx12 : Amd {
     }
   }
 
-  // Row sums: from the rounded probabilities, so that numerator and denominator agree; a lane holds half of its row.
-  struct Sum {
-    float x;
-  };
-  static SAGE_FN void clear(Sum& sum) { sum.x = 0.0f; }
+  // Row sums from the rounded probabilities, so that numerator and denominator agree.
   static SAGE_FN void accumulate(Sum& sum, const Probabilities& p) {
     if (kPv == SAGE_PV_FP8) {
       SAGE_UNROLL for (int i = 0; i < 4; ++i) sum.x = __builtin_amdgcn_dot4_f32_fp8_fp8(p.w[i], 0x38383838u, sum.x);
@@ -121,29 +108,6 @@ struct Gfx12 : Amd {
       SAGE_UNROLL for (int i = 0; i < 8; ++i) sum.x = __builtin_amdgcn_fdot2(bits_as<f16x2>(p.w[i]), bits_as<f16x2>(0x3c003c00u), sum.x, false);
     }
   }
-  static SAGE_FN void scale(Sum& sum, const float (&alpha)[1]) { sum.x *= alpha[0]; }
-  static SAGE_FN float total(const Sum& sum, int) { return row_total(sum.x); }
-
-  // The other lane half's value for the same query.
-  static SAGE_FN float other_half(const float x) {
-    const int bits = bits_as<int>(x);
-    return bits_as<float>(static_cast<int>(__builtin_amdgcn_permlanex16(bits, bits, 0x76543210, 0xfedcba98, false, false)));
-  }
-  static SAGE_FN float row_total(const float x) { return x + other_half(x); }
-  static SAGE_FN float row_max(const float x) { return max(x, other_half(x)); }
-  static SAGE_FN bool any(const bool x) { return __builtin_amdgcn_ballot_w32(x) != 0; }
-
-  struct Out {
-    f32x8 x;
-  };
-  static SAGE_FN void clear(Out& out) {
-    SAGE_UNROLL for (int e = 0; e < 8; ++e) out.x[e] = 0.0f;
-  }
-  static SAGE_FN void scale(Out& out, const float (&alpha)[1]) {
-    SAGE_UNROLL for (int e = 0; e < 8; ++e) out.x[e] *= alpha[0];
-  }
-  static SAGE_FN float value(const Out& out, const int e, int) { return out.x[e]; }
-
   static SAGE_FN f32x8 mma_pv(const u32x4 a, const u32 b0, const u32 b1, const u32 b2, const u32 b3, const f32x8 c) {
     const u32x4 b = {b0, b1, b2, b3};
     return __builtin_amdgcn_wmma_f32_16x16x16_f16_w32_gfx12(bits_as<f16x8>(a), bits_as<f16x8>(b), c);

@@ -104,12 +104,14 @@ constexpr int v_row_bytes(Family family, int keys, PvType pv) {
   return family == Family::nvidia ? bytes : bytes + 16;
 }
 
-// Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too.
+// Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too, and where a thread has more than one query
+// group, 16 bytes of state for each.
 constexpr int tile_lds_bytes(const Tile& tile) {
   const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp);
   const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv);
   const int q_tile = tile.family == Family::nvidia ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
-  return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile;
+  const int state = tile.family == Family::nvidia && tile.groups > 1 ? tile.threads() * tile.groups * 16 : 0;
+  return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + state;
 }
 
 // Matrix instructions in one pass of the loop, for checking compiled kernels. gfx9: `wide` for gfx942, whose int8 instruction takes 16 k.

@@ -15,6 +15,7 @@
 #include "../device/platform.hpp"
 #include "../device/amd.hpp"
 #include "../device/copy.hpp"
+#include "../device/rdna.hpp"
 #include "../device/gfx12.hpp"
 #include "../device/gfx11.hpp"
 #include "../device/gfx9.hpp"

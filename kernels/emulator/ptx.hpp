@@ -97,7 +97,9 @@ void warp_matrix(C (&c)[4], const ptx_u32x4& a, std::uint32_t b0, std::uint32_t 
 
 inline std::uint32_t ptx_thread_id() { return static_cast<std::uint32_t>(thread_id()); }
 inline std::uint32_t ptx_block_id() { return static_cast<std::uint32_t>(workgroup_id()); }
+inline std::uint32_t ptx_opaque(std::uint32_t x) { return x; }
 inline void ptx_sync() { barrier(); }
+inline void ptx_warp_sync() {}  // lanes of a warp already run together wherever it matters: they exchange only by instructions
 inline float ptx_ex2(float x) { return x < -126.0F ? 0.0F : std::exp2(x); }  // .ftz
 inline float ptx_lg2(float x) { return std::log2(x); }
 inline float ptx_rcp(float x) { return 1.0F / x; }

@@ -43,12 +43,14 @@ struct NamedPath {
   std::string variable;
   std::string path;
   Fact<bool> exists;
+  Fact<std::string> canonical = {};  ///< where it leads, symbolic links resolved
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
     visit("variable", &NamedPath::variable);
     visit("path", &NamedPath::path);
     visit("exists", &NamedPath::exists);
+    visit("canonical", &NamedPath::canonical);
   }
 };
 

@@ -142,7 +142,7 @@ void Loader::add_interpreter() {
 }
 
 void Loader::begin(LoadedObject program) {
-  if (!program.path.empty()) {
+  if (!program.path.empty() && !program.elf->machine.empty()) {
     bits_ = program.elf->bits;
     machine_ = program.elf->machine;
     machine_known_ = true;
@@ -258,7 +258,9 @@ Loader::Tried Loader::take(const std::string& path, LoaderRequest& request, std:
     request.reason = file->broken;
     return Tried::settled;
   }
-  if (machine_known_ && (file->elf->bits != bits_ || file->elf->machine != machine_)) {
+  // A capture may leave the machine out.
+  const bool other_machine = !file->elf->machine.empty() && !machine_.empty() && file->elf->machine != machine_;
+  if (machine_known_ && (file->elf->bits != bits_ || other_machine)) {
     request.passed_over.push_back(path + ": " + std::to_string(file->elf->bits) + " bits, " + file->elf->machine);
     return Tried::nothing;
   }
@@ -273,7 +275,7 @@ Loader::Tried Loader::take(const std::string& path, LoaderRequest& request, std:
     cut_off_ = true;
     return Tried::nothing;
   }
-  if (!machine_known_) {
+  if (!machine_known_ && !file->elf->machine.empty()) {
     bits_ = file->elf->bits;
     machine_ = file->elf->machine;
     machine_known_ = true;

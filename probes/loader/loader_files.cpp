@@ -80,7 +80,10 @@ std::optional<LoaderFile> LoaderFiles::look(const std::string& path) {
     const Error& error = status.error();
     if (error.number == ETIMEDOUT) note(error);
     if (is_absent(error) || error.number == EACCES) return std::nullopt;
-    return LoaderFile{{}, nullptr, error.text, false};
+    LoaderFile unusable;
+    unusable.broken = error.text;
+    unusable.opens = false;
+    return unusable;
   }
   LoaderFile found;
   if (status->type != FileType::regular) {

@@ -1,12 +1,15 @@
 // Usage: kernel_table DEVICE_TEXT [--limits] [TARGET...]
-// Prints for every attention kernel what clang-19 makes of it, so that a change can be judged. --limits prints rows for
-// tests/kernels/gates/limits.cpp instead.
+// Prints for every attention kernel what clang-19 (gfx...) or nvcc (sm_80, sm_89, sm_90) makes of it, so that a change
+// can be judged. --limits prints rows for tests/kernels/gates/limits.cpp instead (AMD targets only).
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "limits.hpp"
 #include "measure.hpp"
+#include "measure_nvidia.hpp"
 #include "programs.hpp"
 
 namespace {
@@ -50,9 +53,41 @@ void print_row(const gates::Machine& machine, const gates::KernelFigures& kernel
 void print_limit(const gates::Machine& machine, const gates::KernelFigures& kernel) {
   const gates::Limit* const limit = gates::find_limit(limits_target(machine), kernel.name);
   const int vgprs = static_cast<int>(kernel.metadata.vgpr_count) * 103 / 100;
+  const int slots = kernel.loop.slots() * 103 / 100;
+  const int goal = limit == nullptr ? 0 : limit->goal;
   std::printf("    {\"%s\", \"%s\", %d, %d, %d},\n", std::string{machine.target}.c_str(), kernel.name.c_str(),
-              std::min(vgprs, machine.family == device::Family::gfx9 ? 512 : 256), kernel.loop.slots() * 103 / 100,
-              limit == nullptr ? 0 : limit->goal);
+              std::min(vgprs, machine.family == device::Family::gfx9 ? 512 : 256),
+              goal == 0 ? slots : std::min(slots, goal), goal);
+}
+
+void print_nvidia_head() {
+  std::printf("\n%-8s %-30s %9s %6s %9s %9s %8s %6s %9s %8s\n", "target", "kernel", "BM x BN", "warps", "registers",
+              "spill out", "spill in", "shared", "blocks/SM", "mma");
+}
+
+// False, with the reason on stderr, when nvcc fails.
+bool print_nvidia(const std::string& text, const gates::NvidiaMachine& machine) {
+  const test::TemporaryFolder folder;
+  const gates::NvidiaMeasured measured = gates::measure_nvidia(text, machine, folder.path());
+  if (!measured.problem.empty()) {
+    std::fprintf(stderr, "sm_%u: %s\n", machine.sm, measured.problem.c_str());
+    return false;
+  }
+  print_nvidia_head();
+  for (const gates::NvidiaKernel& kernel : measured.kernels) {
+    if (kernel.tile == nullptr) continue;
+    const device::Tile& tile = *kernel.tile;
+    const std::string shape = std::to_string(tile.queries()) + "x" + std::to_string(tile.keys);
+    std::printf("sm_%-5u %-30s %9s %6d %9d %9d %8d %6d %9d %8d\n", machine.sm, kernel.name.c_str(), shape.c_str(),
+                tile.waves, kernel.registers, kernel.spill_stores, kernel.spill_loads, device::tile_lds_bytes(tile),
+                kernel.blocks, kernel.matrix);
+  }
+  return true;
+}
+
+const gates::NvidiaMachine* find_sm(const std::string& target) {
+  if (!target.starts_with("sm_")) return nullptr;
+  return gates::find_nvidia_machine(static_cast<unsigned>(std::atoi(target.c_str() + 3)));
 }
 
 }  // namespace
@@ -75,12 +110,18 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: kernel_table DEVICE_TEXT [--limits] [TARGET...]\n");
     return 2;
   }
+  const bool with_nvidia = targets.empty() && !as_limits && !test::find_program("nvcc").empty();
   if (targets.empty())
     targets = as_limits ? std::vector<std::string>{"gfx1201", "gfx1100", "gfx90a", "gfx942"}
                         : std::vector<std::string>{"gfx1201", "gfx1100", "gfx1102", "gfx1151", "gfx90a", "gfx942"};
+  if (with_nvidia) targets.insert(targets.end(), {"sm_80", "sm_89", "sm_90"});
   if (!as_limits) print_head();
   int failures = 0;
   for (const std::string& target : targets) {
+    if (const gates::NvidiaMachine* const sm = find_sm(target); sm != nullptr) {
+      if (!print_nvidia(text, *sm)) ++failures;
+      continue;
+    }
     const gates::Machine* const machine = gates::find_machine(target);
     if (machine == nullptr) {
       std::fprintf(stderr, "kernel_table: unknown target %s\n", target.c_str());

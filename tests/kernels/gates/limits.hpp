@@ -1,9 +1,12 @@
 // What the code-object gates allow for each attention kernel.
 //
 // Registers and slots are those of clang 19.1.7, whose output does not change from run to run, plus a few per cent for
-// its other patch releases. They are ratchets: lower them when a kernel gets better. `goal` is the figure of a trial
-// kernel of the same shape that spilled nothing, where there was one: slots of an iteration with the rescale body,
-// waits and delays included.
+// its other patch releases. They are ratchets: lower them when a kernel gets better.
+//
+// What counts as a slot: every instruction on the way through one iteration of the loop and through its rescale body,
+// including waits, s_delay_alu and barriers; the mask and the sum for log-sum-exp, which other iterations jump over, do
+// not. `goal` is the figure, counted in the same way, of a trial kernel of the same shape that spilled nothing; where
+// there was one, `slots` does not exceed it.
 #pragma once
 
 #include <span>

@@ -91,15 +91,15 @@ TEST_CASE("what a plan mends is said, and is mended") {
   for (const auto& [capture, finding] : {std::pair("wsl2-variable-missing", "wsl.dxg-detection-off"),
                                          std::pair("wsl2-rocdxg-not-in-cache", "wsl.rocdxg"),
                                          std::pair("wsl2-dxcore-not-in-cache", "wsl.dxcore")}) {
-    CAPTURE(capture);
+    CAPTURE(std::string(capture));
     const auto host = host_of(captures / capture);
     const Result<TriedPlan> result = tried(*host);
     REQUIRE_MESSAGE(result.ok(), result.error().text);
     const auto& mended = result->plan.mended;
     CHECK(std::any_of(mended.begin(), mended.end(), [&](const std::string& label) { return label.find(finding) == 0; }));
-    const Judgement before = judge_environment(*host, result->values, test::tables(), {});
     const Judgement now = judge_environment(*host, activated(result->values, result->plan), test::tables(), {});
-    CHECK(complaints(now).size() < complaints(before).size());
+    const std::set<std::string> left = complaints(now);
+    CHECK(std::none_of(left.begin(), left.end(), [&](const std::string& label) { return label.find(finding) == 0; }));
   }
 }
 

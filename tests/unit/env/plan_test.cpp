@@ -172,6 +172,31 @@ TEST_CASE("a value of the user's own is kept, one that is empty, right or our ow
   CHECK_FALSE(find(plan_of(facts), "ROCM_PATH")->kept.has_value());
 }
 
+TEST_CASE("another name of the chosen root is no value against it") {
+  Toolchain toolchain = hipcc("/opt/rocm-7.2.0");
+  toolchain.path = "/opt/rocm/bin/hipcc";
+  Facts facts = machine({toolchain});
+  test::set_variable(facts, "ROCM_PATH", std::string("/opt/rocm"));
+  test::set_variable(facts, "HIP_PATH", std::string("/opt/rocm-6.4.1"));
+  CHECK(value(plan_of(facts), "ROCM_PATH") == "/opt/rocm");
+  CHECK_FALSE(find(plan_of(facts), "ROCM_PATH")->kept.has_value());
+  CHECK(find(plan_of(facts), "HIP_PATH")->kept == "/opt/rocm-6.4.1");
+}
+
+TEST_CASE("a compiler that can't build for the GPU is not taken unless it is named") {
+  Toolchain old = hipcc("/opt/rocm-5.2.3");
+  old.clang_version = std::string("15.0.6");
+  old.origin = ToolchainOrigin::distribution;
+  old.device_targets = std::vector<std::string>{"gfx90a", "gfx1030"};
+  const Facts facts = machine({old, bare_clang()});
+  CHECK(plan_of(facts).tier == Tier::bare_clang);
+  EnvRequest request;
+  request.wish.toolchain = "hipcc";
+  const EnvPlan named = plan_of(facts, request);
+  CHECK(named.root == "/opt/rocm-5.2.3");
+  CHECK(named.notes.front().find("It builds nothing for gfx1201") == 0);
+}
+
 TEST_CASE("jobs are limited only where memory is short") {
   Facts facts = machine({hipcc("/opt/rocm-7.2.0")});
   facts.platform.memory_available = 10ULL << 30;

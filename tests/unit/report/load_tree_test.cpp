@@ -29,7 +29,7 @@ TEST_CASE("the tree marks second copies and what is missing") {
   const std::string text = load_tree_text(tell_loads(files, "", {"/l/ext.so"}), 80);
   CHECK(contains(text, "|- libamdhip64.so.7 -> /l/libamdhip64.so.7\n|    by LD_LIBRARY_PATH\n"));
   CHECK(contains(text, "SECOND COPY of libamdhip64, beside /l/libamdhip64.so.7"));
-  CHECK(contains(text, "`- libnone.so  NOT FOUND: nothing leads to it"));
+  CHECK(contains(text, "`- libnone.so NOT FOUND: nothing leads to it"));
   CHECK(contains(text, "It can't be loaded: libnone.so missing."));
 }
 
