@@ -125,8 +125,17 @@ std::vector<Finding> check_rocm_home(const CheckInput& input) {
                     "it, the root of the environment, for a ROCm installation.";
   } else if (*home.rule == "hipcc on PATH") {
     finding.cause = "PyTorch takes the folder two levels above the hipcc on PATH, and no ROCm lies there.";
+  } else if (contains(*home.rule, "_rocm_sdk_")) {
+    finding.cause = "The SDK package is incomplete: its HIP headers are not where every release has them.";
+    finding.confidence = Confidence::likely;
   } else {
     finding.cause = "The variable " + *home.rule + " names it; variables come before all else.";
+  }
+  if (contains(*home.rule, "_rocm_sdk_")) {
+    finding.remedies = {{"Install the package again, with the others of the same version.",
+                         {pip_install(environment_in_use(facts)) + " --force-reinstall --no-deps rocm-sdk-core"},
+                         {}}};
+    return {finding};
   }
   finding.remedies = rocm_home_remedies(input);
   return {finding};
