@@ -26,12 +26,15 @@ class Capture(unittest.TestCase):
         self.assertEqual(run("capture", "--no-redact", folder).returncode, 0)
         live = check_json("--no-redact")
         replayed = check_json("--no-redact", "--capture", folder)
-        self.assertEqual(replayed["findings"], live["findings"])
         self.assertEqual(replayed["summary"], live["summary"])
         # Free memory moves between two runs; everything else is the same.
         for report in (live, replayed):
+            for finding in report["findings"]:
+                if finding["id"] == "platform.build-memory":
+                    finding["observed"] = finding["evidence"] = None
             for moving in ("memory_available", "swap_free"):
                 report["facts"]["platform"].pop(moving)
+        self.assertEqual(replayed["findings"], live["findings"])
         self.assertEqual(replayed["facts"], live["facts"])
 
     def test_a_capture_of_a_capture_is_the_same_machine(self):
