@@ -48,7 +48,13 @@ bool owns_triton(std::string_view name) {
 }
 
 const PythonEnvironment& environment_in_use(const Facts& facts) {
-  return facts.python.environments->front();
+  static const PythonEnvironment python_of_path = [] {
+    PythonEnvironment environment;
+    environment.executable = "python3";
+    return environment;
+  }();
+  const auto& environments = facts.python.environments;
+  return environments.known() && !environments->empty() ? environments->front() : python_of_path;
 }
 
 const TorchInstall& torch_in_use(const Facts& facts) {

@@ -29,7 +29,8 @@ namespace sage {
 [[nodiscard]] std::vector<Finding> check_sageattention(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_attention_packages(const CheckInput& input);
 
-/// The environment that programs get. Only after skip_without_environment() gave nothing.
+/// The environment that programs get. Where none is known: one of which only the name "python3" is known, enough for the
+/// commands of a remedy.
 [[nodiscard]] const PythonEnvironment& environment_in_use(const Facts& facts);
 /// The torch that `import torch` gets there. Only after skip_without_torch() gave nothing.
 [[nodiscard]] const TorchInstall& torch_in_use(const Facts& facts);

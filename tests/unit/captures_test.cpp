@@ -201,12 +201,19 @@ TEST_CASE("a redacted capture of a capture gives the same statuses") {
 }
 
 TEST_CASE("an unknown fact turns no finding of any capture into a pass") {
+#if defined(__SANITIZE_ADDRESS__)
+  constexpr std::size_t step = 8;  // all of them would take minutes here; other builds blank every one
+#else
+  constexpr std::size_t step = 1;
+#endif
+  std::size_t count = 0;
   const GfxTables gfx = tables();
   for (const fs::path& folder : all_captures()) {
     const Case one = read_case(folder);
     const Facts facts = facts_of(one, gfx);
     const Statuses before = statuses_of(findings_of(facts, gfx));
     for (const std::string& place : known_fact_places(facts)) {
+      if (count++ % step != 0) continue;
       const Result<Facts> blanked = with_fact_blanked(facts, place);
       REQUIRE_MESSAGE(blanked.ok(), blanked.error().text);
       for (const auto& [key, status] : statuses_of(findings_of(*blanked, gfx))) {
