@@ -142,7 +142,7 @@ std::vector<Finding> check_symbol_versions(const CheckInput& input) {
 std::vector<Check> library_checks() {
   const auto row = [](std::string_view id, std::string_view title, CheckFunction run,
                       std::string_view depends = "gpu.present") {
-    return Check{id, title, Topic::python, {depends}, run};
+    return Check{id, title, Topic::libraries, {depends}, run};
   };
   return {
       // A PyTorch without the runtime that its kind takes from the system is told there.
