@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "probes/base/paths.hpp"
 #include "probes/search_path.hpp"
 
 namespace sage {

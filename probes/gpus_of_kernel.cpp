@@ -13,6 +13,7 @@
 #include <map>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/gpu_explain.hpp"
 #include "probes/ip_discovery.hpp"

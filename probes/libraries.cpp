@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/library_places.hpp"
 #include "probes/loader/load_story.hpp"

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
 

@@ -29,8 +29,4 @@ Result<std::vector<std::string>> list_if_there(const Host& host, const std::stri
   return names;
 }
 
-std::string file_name(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace sage

@@ -21,7 +21,4 @@ namespace sage {
 /// Names in a folder; none when the folder does not exist.
 [[nodiscard]] Result<std::vector<std::string>> list_if_there(const Host& host, const std::string& path);
 
-/// The part after the last slash.
-[[nodiscard]] std::string file_name(const std::string& path);
-
 }  // namespace sage

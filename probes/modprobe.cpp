@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/container.hpp"
 #include "probes/look.hpp"

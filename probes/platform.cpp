@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/container.hpp"
 #include "probes/hypervisor.hpp"

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
 #include "probes/python_paths.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/search_path.hpp"
 
 namespace sage {

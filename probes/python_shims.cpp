@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
 #include "probes/python_paths.hpp"

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/look.hpp"
 #include "probes/torch_targets.hpp"
 

@@ -30,10 +30,4 @@ namespace sage {
 /// The first of `paths` that leads to a regular file; empty when none does.
 [[nodiscard]] std::string first_file(const Host& host, const std::vector<std::string>& paths);
 
-/// "/usr/bin" of "/usr/bin/gcc"; "/" at the top.
-[[nodiscard]] std::string parent_folder(const std::string& path);
-
-/// True for `folder` itself and everything below it.
-[[nodiscard]] bool lies_in(const std::string& path, const std::string& folder);
-
 }  // namespace sage

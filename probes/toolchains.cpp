@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/build_tools.hpp"
 #include "probes/compiler_parts.hpp"

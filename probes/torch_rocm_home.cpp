@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
 #include "probes/compiler_parts.hpp"

@@ -7,6 +7,7 @@
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/wording.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -14,10 +15,6 @@ namespace {
 
 bool is_hip(const std::string& name) {
   return name.starts_with("libamdhip64.so");
-}
-
-std::string file_of(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 /// What there is of a library beside the one that is missing.
@@ -35,7 +32,7 @@ Finding judge_missing(const CheckInput& input, const LoadPrediction& prediction)
   if (missing.empty()) return pass(scenario_in_words(prediction) + ": every library is found", prediction.subject);
 
   const bool runtime = std::any_of(missing.begin(), missing.end(), is_hip);
-  const std::string what = (torch ? std::string("import torch") : file_of(prediction.subject)) + " can't be loaded: nothing leads to ";
+  const std::string what = (torch ? std::string("import torch") : file_name(prediction.subject)) + " can't be loaded: nothing leads to ";
   Finding finding = torch || runtime ? fail(what + join(missing, ", "), prediction.subject)
                                      : warn(what + join(missing, ", "), prediction.subject);
   for (const std::string& name : missing) finding.evidence.push_back({prediction.subject, "needs " + name});
@@ -72,7 +69,7 @@ bool is_glibc(const std::string& version) {
 Remedy newer_library(const Facts& facts, const UnmetVersion& gap) {
   const std::string library = gap.library.value_or("");
   const Variable* variable = facts.environment.find("LD_LIBRARY_PATH");
-  const std::string folder = library.substr(0, library.rfind('/'));
+  const std::string folder = parent_folder(library);
   const bool by_variable = variable != nullptr && variable->value.known() && contains(variable->value->value_or(""), folder);
   if (by_variable) {
     Remedy remedy = unset_remedy({variable});
@@ -95,7 +92,7 @@ Finding judge_versions(const CheckInput& input, const LoadPrediction& prediction
                                     prediction.subject)) {
     return *skip;
   }
-  Finding finding = fail(*first.library + " has no " + *first.version + ", which " + file_of(first.object) + " needs",
+  Finding finding = fail(*first.library + " has no " + *first.version + ", which " + file_name(first.object) + " needs",
                          prediction.subject);
   for (const UnmetVersion& gap : gaps) {
     if (finding.evidence.size() == 6) break;

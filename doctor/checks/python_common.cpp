@@ -7,6 +7,7 @@
 #include "doctor/checks/scope.hpp"
 #include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/requirement.hpp"
 #include "probes/base/text.hpp"
 
@@ -117,17 +118,13 @@ std::vector<PythonPackage> tritons_in_use(const Facts& facts) {
   // A development install lies in a tree of its own; its Triton is in the site of its record.
   if (!torch.editable.is(true)) {
     std::erase_if(tritons,
-                  [&](const PythonPackage& package) { return site_of(package.dist_info) != site_of(torch.folder); });
+                  [&](const PythonPackage& package) { return parent_folder(package.dist_info) != parent_folder(torch.folder); });
   }
   return tritons;
 }
 
 std::string environment_label(const PythonEnvironment& environment) {
   return environment.prefix + how_found(environment);
-}
-
-std::string site_of(const std::string& path) {
-  return path.substr(0, path.rfind('/'));
 }
 
 std::string pip_install(const PythonEnvironment& environment) {

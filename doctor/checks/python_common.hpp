@@ -60,9 +60,6 @@ using WantedPackage = bool (*)(const PythonPackage&);
 /// "/home/u/venv (VIRTUAL_ENV)".
 [[nodiscard]] std::string environment_label(const PythonEnvironment& environment);
 
-/// The folder that holds a package or dist-info folder.
-[[nodiscard]] std::string site_of(const std::string& path);
-
 /// "/home/u/venv/bin/python3 -m pip install", or uv's words for it: environments made by uv have no pip.
 [[nodiscard]] std::string pip_install(const PythonEnvironment& environment);
 [[nodiscard]] std::string pip_uninstall(const PythonEnvironment& environment);

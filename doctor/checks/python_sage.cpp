@@ -6,6 +6,7 @@
 
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/wording.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
 #include "probes/python_packages.hpp"
@@ -33,7 +34,7 @@ Finding made_for_cuda(const PythonEnvironment& environment, const PythonPackage&
   Finding finding = warn("SageAttention " + version + " is made for CUDA only");
   finding.evidence = package_evidence({package});
   if (environment.sage_binaries.known()) {
-    finding.evidence.push_back({site_of(package.dist_info) + "/sageattention",
+    finding.evidence.push_back({parent_folder(package.dist_info) + "/sageattention",
                                 environment.sage_binaries->empty() ? "no compiled modules"
                                                                    : join(*environment.sage_binaries, " ")});
   }

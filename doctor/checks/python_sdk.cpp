@@ -6,6 +6,7 @@
 
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/wording.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/requirement.hpp"
 #include "probes/base/text.hpp"
 
@@ -99,7 +100,7 @@ std::vector<Finding> check_rocm_sdk_versions(const CheckInput& input) {
   for (const PythonPackage& package : sdk) {
     if (auto skip = skip_unless_known({{"python.environments.packages.version", &package.version}})) return {*skip};
     versions.insert(*package.version);
-    sites.insert(site_of(package.dist_info));
+    sites.insert(parent_folder(package.dist_info));
   }
   if (versions.size() > 1) {
     return {sdk_finding(warn("the ROCm SDK wheels have different versions: " +
@@ -164,7 +165,7 @@ std::vector<Finding> check_rocm_sdk_files(const CheckInput& input) {
     return {finding};
   }
   if (!files.missing_bitcode->empty()) {
-    const std::string core = site_of(torch.folder) + "/_rocm_sdk_core/lib/llvm/amdgcn/bitcode";
+    const std::string core = parent_folder(torch.folder) + "/_rocm_sdk_core/lib/llvm/amdgcn/bitcode";
     Finding finding = warn("the expanded rocm-sdk-devel lacks " + counted(files.missing_bitcode->size(), "file") +
                            " of device bitcode that rocm-sdk-core has");
     finding.evidence = as_evidence(*files.missing_bitcode, "missing in _rocm_sdk_devel");

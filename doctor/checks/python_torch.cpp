@@ -5,6 +5,7 @@
 
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/wording.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
 
@@ -86,7 +87,7 @@ std::vector<Evidence> health_problems(const PythonEnvironment& environment, cons
   if (environment.packages.known()) {
     std::vector<std::string> records;
     for (const PythonPackage& package : *environment.packages) {
-      if (package.name == "torch" && site_of(package.dist_info) == site_of(torch.folder)) {
+      if (package.name == "torch" && parent_folder(package.dist_info) == parent_folder(torch.folder)) {
         records.push_back(package.dist_info);
       }
     }
@@ -163,7 +164,7 @@ std::vector<Finding> check_torch_health(const CheckInput& input) {
     if (auto skip = skip_unless_known(needed)) return {*skip};
     return {pass("the records and files of " + torch.folder + " agree")};
   }
-  Finding finding = warn("the PyTorch in " + site_of(torch.folder) + " is not of one piece");
+  Finding finding = warn("the PyTorch in " + parent_folder(torch.folder) + " is not of one piece");
   finding.evidence = problems;
   finding.cause = "An installation was interrupted, or one was put over another.";
   finding.confidence = Confidence::likely;

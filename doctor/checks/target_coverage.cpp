@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "doctor/checks/python_common.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -61,7 +62,7 @@ CodePart rocblas_kernels(const TorchInstall& torch) {
 
 CodePart sdk_kernels(const PythonEnvironment& environment, const TorchInstall& torch) {
   CodePart part;
-  part.source = site_of(torch.folder);
+  part.source = parent_folder(torch.folder);
   part.listed = targets_of_packages(*environment.packages, {"rocm-sdk-device-", "rocm-sdk-libraries-"});
   const bool other_words = std::any_of(part.listed.begin(), part.listed.end(),
                                        [](const std::string& name) { return !name.starts_with("gfx"); });
@@ -106,7 +107,7 @@ std::vector<CodePart> code_parts(const Facts& facts) {
   const bool fat = torch.family.is(TorchFamily::fat);
   if (!fat && !environment.packages.known()) {
     CodePart part;
-    part.source = site_of(torch.folder);
+    part.source = parent_folder(torch.folder);
     part.unknown = skip_unless_known({{"python.environments.packages", &environment.packages}});
     return {part};
   }

@@ -10,14 +10,11 @@
 #include "doctor/checks/toolchain_rows.hpp"
 #include "doctor/checks/wording.hpp"
 #include "doctor/toolchain/choice.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
 namespace {
-
-bool lies_below(const std::string& path, const std::string& folder) {
-  return path == folder || path.starts_with(folder + "/");
-}
 
 /// A compiler that finds its device libraries by itself, as long as no variable interferes; the one on PATH first.
 const Toolchain* self_sufficient(const std::vector<Toolchain>& compilers) {
@@ -49,7 +46,7 @@ Finding judge_named(const Facts& facts, const NamedDeviceLibraries& named, const
                   "clang looks there and nowhere else: \"cannot find ROCm device library\".");
   }
   const std::string root = compiler.root.value_or("");
-  const bool own = folder == *compiler.device_libraries || lies_below(folder, root);
+  const bool own = folder == *compiler.device_libraries || lies_in(folder, root);
   if (own || compiler.origin.is(ToolchainOrigin::distribution)) {
     return pass(named.variable + " leads to device libraries: " + folder, named.variable);
   }
@@ -131,7 +128,7 @@ std::vector<Finding> check_trampoline_shadows(const CheckInput& input) {
   if (auto skip = skip_unless_known({{"python.environments", &environments}})) return {*skip};
   bool of_environment = false;
   for (const PythonEnvironment& one : *environments) {
-    if (!lies_below(first->path, one.prefix)) continue;
+    if (!lies_in(first->path, one.prefix)) continue;
     if (auto skip = skip_unless_known({{"python.environments.kind", &one.kind}})) return {*skip};
     of_environment = of_environment || !one.kind.is(PythonKind::system);
   }
@@ -140,7 +137,7 @@ std::vector<Finding> check_trampoline_shadows(const CheckInput& input) {
   finding.evidence = {{first->path, "a Python script of the wheel rocm-sdk-core"}, {system->path, compiler_label(*system)}};
   finding.cause = "pip installed the ROCm SDK for the whole system; its scripts hide the programs of the ROCm there.";
   finding.remedies = {{"Put the ROCm first in PATH, or keep the SDK wheels in an environment of their own.",
-                       {"export PATH=" + shell_word(site_of(system->path)) + ":\"$PATH\""},
+                       {"export PATH=" + shell_word(parent_folder(system->path)) + ":\"$PATH\""},
                        {}}};
   finding.verify = "command -v hipcc";
   return {finding};

@@ -9,6 +9,7 @@
 #include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
 #include "doctor/checks/wsl_rows.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -38,7 +39,7 @@ const RocdxgCopy* bridge_in_use(const Fact<std::vector<RocdxgCopy>>& copies) {
 // The library looks for its dids.conf here (facts/wsl.md 2.5): <its folder>/../share/rocdxg.
 std::string dids_folder(const Facts& facts) {
   const RocdxgCopy* bridge = bridge_in_use(facts.rocm.rocdxg);
-  return (bridge == nullptr ? "/opt/rocm" : folder_of(folder_of(bridge->path))) + "/share/rocdxg";
+  return (bridge == nullptr ? "/opt/rocm" : parent_folder(parent_folder(bridge->path))) + "/share/rocdxg";
 }
 
 Remedy add_to_dids_conf(const Facts& facts, const std::string& line) {

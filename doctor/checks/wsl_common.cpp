@@ -65,10 +65,6 @@ std::string verify_gpu_works(const Facts& facts, std::string_view check_id) {
   return "sage-doctor check --only " + std::string(check_id);
 }
 
-std::string folder_of(const std::string& path) {
-  return path.substr(0, path.rfind('/'));
-}
-
 Remedy restart_wsl(std::string text) {
   return {std::move(text), {"wsl --shutdown"}, {Need::windows, Need::wsl_restart}};
 }

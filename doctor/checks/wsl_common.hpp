@@ -36,9 +36,6 @@ void add_variable(const Facts& facts, std::string_view variable, Finding& findin
 /// A command that shows whether a GPU works: rocminfo where a ROCm folder is known to have one, else this check again.
 [[nodiscard]] std::string verify_gpu_works(const Facts& facts, std::string_view check_id);
 
-/// The folder of a file, "/opt/rocm/lib".
-[[nodiscard]] std::string folder_of(const std::string& path);
-
 /// "wsl --shutdown" with this text.
 [[nodiscard]] Remedy restart_wsl(std::string text);
 

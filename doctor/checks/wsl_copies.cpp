@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "doctor/checks/wsl_common.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/version.hpp"
 
 namespace sage {
@@ -61,7 +62,7 @@ BridgeSearch search_for_bridge(const HsaCopy& hsa, const RocdxgCopy& bridge) {
   if (bridge.in_loader_cache.is(true) || bridge.in_library_path.is(true)) return BridgeSearch::found;
   if (hsa.runpath.known()) {
     const auto& folders = *hsa.runpath;
-    if (std::find(folders.begin(), folders.end(), folder_of(bridge.path)) != folders.end()) return BridgeSearch::found;
+    if (std::find(folders.begin(), folders.end(), parent_folder(bridge.path)) != folders.end()) return BridgeSearch::found;
   }
   const bool all_known = bridge.in_loader_cache.known() && bridge.in_library_path.known() && hsa.runpath.known();
   return all_known ? BridgeSearch::not_found : BridgeSearch::unknown;

@@ -8,6 +8,7 @@
 #include "doctor/checks/wording.hpp"
 #include "doctor/checks/wsl_common.hpp"
 #include "doctor/checks/wsl_rows.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -44,7 +45,7 @@ Finding no_dxcore(const Facts& facts) {
 
 Finding dxcore_not_findable(const Facts& facts) {
   const std::string& path = *facts.wsl.dxcore_path;
-  const std::string folder = folder_of(path);
+  const std::string folder = parent_folder(path);
   Finding finding = fail(path + " is there, but the loader does not find it by its name");
   finding.evidence.push_back({path, "not in the loader's cache, not on LD_LIBRARY_PATH"});
   if (facts.wsl.ld_conf.known()) {

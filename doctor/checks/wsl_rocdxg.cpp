@@ -12,6 +12,7 @@
 #include "doctor/checks/wsl_common.hpp"
 #include "doctor/checks/wsl_copies.hpp"
 #include "doctor/checks/wsl_rows.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -59,7 +60,7 @@ Finding bridge_not_findable(const Facts& facts, const HsaCopy& hsa, const std::v
   finding.remedies = {
       {"Refresh the loader's cache.", {"sudo ldconfig", "ldconfig -p | grep librocdxg"}, {Need::sudo}},
       {"If the second command prints nothing, name the folder; put the line into ~/.profile to keep it.",
-       {"export LD_LIBRARY_PATH=" + shell_word(folder_of(bridges.front().path)) +
+       {"export LD_LIBRARY_PATH=" + shell_word(parent_folder(bridges.front().path)) +
         "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"},
        {}},
   };

@@ -13,6 +13,7 @@
 #include "doctor/checks/wsl_common.hpp"
 #include "doctor/checks/wsl_copies.hpp"
 #include "doctor/checks/wsl_rows.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/base/version.hpp"
 
@@ -28,7 +29,7 @@ bool from_torch_wheel(const Copy& copy) {
 std::string pip_for(const std::string& file) {
   const std::size_t packages = file.rfind("/python3");
   const std::string libraries = packages == std::string::npos ? "" : file.substr(0, packages);
-  const std::string environment = folder_of(libraries);
+  const std::string environment = parent_folder(libraries);
   const bool shared = environment.empty() || environment.starts_with("/usr") || environment.ends_with("/.local");
   return (shared ? "python3" : shell_word(environment + "/bin/python")) + " -m pip";
 }
@@ -91,7 +92,7 @@ std::optional<Remedy> remove_bundled(const std::vector<Copy>& copies) {
   return Remedy{
       "With the roc4wsl runtime AMD's guide removes the copy in the PyTorch wheel, so that PyTorch loads the "
       "one of /opt/rocm. This is for wheels before ROCm 7.1 only.",
-      {"rm " + shell_word(folder_of(bundled->hsa->path)) + "/libhsa-runtime64.so*"},
+      {"rm " + shell_word(parent_folder(bundled->hsa->path)) + "/libhsa-runtime64.so*"},
       {}};
 }
 

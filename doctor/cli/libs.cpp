@@ -9,6 +9,7 @@
 #include "doctor/cli/session.hpp"
 #include "doctor/report/library_list.hpp"
 #include "doctor/report/load_tree.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/libraries.hpp"
 #include "probes/loader/load_story.hpp"

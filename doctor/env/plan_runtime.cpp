@@ -4,6 +4,7 @@
 #include "doctor/checks/wsl_common.hpp"
 #include "doctor/checks/wsl_copies.hpp"
 #include "doctor/env/plan_parts.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -33,7 +34,7 @@ std::string missed_bridge(const Facts& facts) {
     for (const RocdxgCopy& bridge : *facts.rocm.rocdxg) {
       const BridgeSearch result = search_for_bridge(*copy.hsa, bridge);
       found = found || result != BridgeSearch::not_found;
-      if (missed.empty() && bridge.exports_thunk.is(true)) missed = folder_of(bridge.path);
+      if (missed.empty() && bridge.exports_thunk.is(true)) missed = parent_folder(bridge.path);
     }
     if (!found && !missed.empty()) return missed;
   }
@@ -51,7 +52,7 @@ void add_wsl(const Facts& facts, std::vector<EnvSetting>& settings, std::vector<
   if (std::none_of(copies.begin(), copies.end(), capable)) return;
   if (const std::string folder = missed_bridge(facts); !folder.empty()) add_folder(folders, folder);
   const std::string dxcore = facts.wsl.dxcore_path.value_or("");
-  if (!dxcore.empty() && facts.wsl.dxcore_findable.is(false)) add_folder(folders, folder_of(dxcore));
+  if (!dxcore.empty() && facts.wsl.dxcore_findable.is(false)) add_folder(folders, parent_folder(dxcore));
 }
 
 // ---- what the loader would miss, or take from elsewhere
@@ -79,7 +80,7 @@ void add_missing(const Facts& facts, std::vector<std::string>& folders) {
   for (const std::string& soname : *torch->missing) {
     for (const LibraryCopy& copy : *facts.libraries.copies) {
       if (!copy.soname.is(soname) || !copy.origin.is(LibraryOrigin::rocm_root)) continue;
-      add_folder(folders, folder_of(copy.path));
+      add_folder(folders, parent_folder(copy.path));
       break;
     }
   }

@@ -10,15 +10,11 @@
 #include "doctor/env/plan_parts.hpp"
 #include "doctor/env/toolchain_choice.hpp"
 #include "doctor/toolchain/verdict.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
 namespace {
-
-std::string folder_of_program(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
-}
 
 /// A plain name of PATH leads there already, be it by way of a wheel's trampoline.
 bool on_path(const Facts& facts, const Toolchain& toolchain) {
@@ -81,7 +77,7 @@ std::vector<EnvSetting> toolchain_settings(const CheckInput& input, const Toolch
       settings.push_back(set_to("HIP_DEVICE_LIB_PATH", libraries,
                                 "The device libraries; with ROCM_PATH set clang looks for them elsewhere."));
     }
-    const std::string folder = folder_of_program(toolchain.path);
+    const std::string folder = parent_folder(toolchain.path);
     if (!on_path(facts, toolchain) && !is_system_folder(folder) && !holds_python(facts, toolchain, folder)) {
       settings.push_back(put_in_front("PATH", {folder}, "Its programs; by their plain names others, or none, would run."));
     }

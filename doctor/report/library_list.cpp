@@ -7,7 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "doctor/report/json_texts.hpp"
+#include "doctor/report/redacted_json.hpp"
 #include "doctor/report/wrap.hpp"
 #include "probes/base/text.hpp"
 #include "probes/facts/facts_json.hpp"

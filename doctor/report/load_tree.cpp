@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "doctor/report/wrap.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
 

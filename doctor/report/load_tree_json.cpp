@@ -1,6 +1,6 @@
 #include <nlohmann/json.hpp>
 
-#include "doctor/report/json_texts.hpp"
+#include "doctor/report/redacted_json.hpp"
 #include "doctor/report/load_tree.hpp"
 
 namespace sage {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "probes/base/paths.hpp"
 #include "probes/look.hpp"
 
 namespace sage {

@@ -23,6 +23,7 @@
 #include <array>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
 
@@ -32,11 +33,6 @@ namespace {
 constexpr std::size_t most_objects = 2000;
 constexpr const char* preload_file = "/etc/ld.so.preload";
 constexpr std::array interpreters = {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"};
-
-std::string folder_of_path(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
-}
 
 bool is_name_character(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -132,7 +128,7 @@ void Loader::add_interpreter() {
     object.path = path;
     object.identity = file->identity;
     object.elf = file->elf;
-    object.origin = folder_of_path(path);
+    object.origin = parent_folder(path);
     objects_.push_back(std::move(object));
     bits_ = file->elf->bits;
     machine_ = file->elf->machine;
@@ -176,7 +172,7 @@ void Loader::start(const std::string& path) {
   program.path = place;
   program.identity = file->identity;
   program.elf = file->elf;
-  program.origin = folder_of_path(file->identity.canonical);  // by /proc/self/exe
+  program.origin = parent_folder(file->identity.canonical);  // by /proc/self/exe
   begin(std::move(program));
 }
 
@@ -284,7 +280,7 @@ Loader::Tried Loader::take(const std::string& path, LoaderRequest& request, std:
   object.path = path;
   object.identity = file->identity;
   object.elf = file->elf;
-  object.origin = folder_of_path(path);
+  object.origin = parent_folder(path);
   object.names = {request.name};
   object.loader = requester;
   objects_.push_back(std::move(object));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/loader/extensions.hpp"
 #include "probes/loader/load_story.hpp"
 #include "probes/look.hpp"
