@@ -8,6 +8,7 @@
 #include "probes/dids_conf.hpp"
 #include "probes/library_places.hpp"
 #include "probes/look.hpp"
+#include "probes/search_path.hpp"
 #include "probes/wsl_conf.hpp"
 #include "probes/wsl_windows.hpp"
 
@@ -99,10 +100,6 @@ Fact<std::vector<DxgAdapter>> probe_adapters(const Host& host) {
 }
 
 // ---- libdxcore
-
-bool is_file(const Host& host, const std::string& path) {
-  return identify(host, path).ok();
-}
 
 /// The libdxcore.so that dlopen("libdxcore.so") takes, in the loader's order.
 std::optional<std::string> dxcore_of_loader(const Host& host, const Result<std::vector<LoaderCacheEntry>>& cache) {

@@ -28,9 +28,8 @@ bool from_torch_wheel(const Copy& copy) {
 // no environment of their own (the system's, ~/.local) have no Python beside them that could be named for sure.
 std::string pip_for(const std::string& file) {
   const std::size_t packages = file.rfind("/python3");
-  const std::string libraries = packages == std::string::npos ? "" : file.substr(0, packages);
-  const std::string environment = parent_folder(libraries);
-  const bool shared = environment.empty() || environment.starts_with("/usr") || environment.ends_with("/.local");
+  const std::string environment = packages == std::string::npos ? "/" : parent_folder(file.substr(0, packages));
+  const bool shared = environment == "/" || environment.starts_with("/usr") || environment.ends_with("/.local");
   return (shared ? "python3" : shell_word(environment + "/bin/python")) + " -m pip";
 }
 

@@ -53,11 +53,14 @@ std::vector<BuildPurpose> purposes(const Facts& facts) {
 }
 
 ToolchainChoice by_verdict(const CheckInput& input, const ToolchainWish& wish, const std::string& target) {
-  const std::vector<BuildPurpose> wants = purposes(input.facts);
+  std::vector<std::vector<RankedToolchain>> by_purpose;
+  for (const BuildPurpose purpose : purposes(input.facts)) {
+    by_purpose.push_back(rank_toolchains(input.facts, input.tables, target, purpose));
+  }
   ToolchainChoice refused;
   for (const CanBuild can : {CanBuild::yes, CanBuild::untried}) {
-    for (const BuildPurpose purpose : wants) {
-      for (const RankedToolchain& candidate : rank_toolchains(input.facts, input.tables, target, purpose)) {
+    for (const std::vector<RankedToolchain>& ranked : by_purpose) {
+      for (const RankedToolchain& candidate : ranked) {
         if (!wanted(*candidate.compiler, wish)) continue;
         const std::string reason = candidate.compiler->path + ": " + candidate.verdict.reason + ".";
         if (candidate.verdict.can == can) return {candidate.compiler, can == CanBuild::yes ? "" : "Untried: " + reason};

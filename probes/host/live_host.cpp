@@ -102,7 +102,8 @@ class LiveHost final : public Host {
   }
 
   ProcessIdentity process() const override {
-    return identify_process(read_file("/etc/passwd", passwd_cap).value_or(""));
+    if (!process_) process_ = identify_process(read_file("/etc/passwd", passwd_cap).value_or(""));
+    return *process_;
   }
 
   std::int64_t now() const override {
@@ -115,9 +116,11 @@ class LiveHost final : public Host {
   Result<LibcInfo> libc() const override { return running_libc(); }
 
   Result<std::vector<LoaderCacheEntry>> loader_cache() const override {
-    const auto bytes = read_file("/etc/ld.so.cache", loader_cache_cap);
-    if (!bytes.ok()) return bytes.error();
-    return parse_loader_cache(*bytes);
+    if (!loader_cache_) {
+      const auto bytes = read_file("/etc/ld.so.cache", loader_cache_cap);
+      loader_cache_ = bytes.ok() ? parse_loader_cache(*bytes) : bytes.error();
+    }
+    return *loader_cache_;
   }
 
   Result<ElfFacts> elf(const std::string& path, const ElfQuery& query) const override {
@@ -187,6 +190,9 @@ class LiveHost final : public Host {
   Result<std::vector<Mount>> mounts_;
   mutable PathFinder finder_;  ///< remembers folders
   mutable std::set<std::string> hung_mounts_;
+  // Many probes ask for these; each is read once.
+  mutable std::optional<ProcessIdentity> process_;
+  mutable std::optional<Result<std::vector<LoaderCacheEntry>>> loader_cache_;
 };
 
 }  // namespace

@@ -83,8 +83,8 @@ void add_sdk(MemoryHost& host) {
   const std::string core = site + "/_rocm_sdk_core";
   host.file(core + "/.info/version", "7.14.0\n");
   host.file(core + "/bin/hipcc", std::string(5000, 'x'));
-  host.file(core + "/lib/llvm/bin/clang++", "stub of clang");
-  host.file(core + "/lib/llvm/bin/amdclang++", "another stub");
+  host.file(core + "/lib/llvm/bin/clang++", "starts clang");
+  host.file(core + "/lib/llvm/bin/amdclang++", "starts amdclang++");
   host.file(core + "/lib/llvm/bin/lld", "elf");
   host.folder(core + "/lib/llvm/lib/clang/22");
   for (const char* name : {"ocml.bc", "ockl.bc", "oclc_isa_version_1201.bc"}) {
