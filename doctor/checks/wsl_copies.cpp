@@ -74,6 +74,10 @@ bool loads_bridge(const Copy& copy) {
 bool capable(const Copy& copy) {
   return copy.reach == Reach::linked_in || loads_bridge(copy);
 }
+bool wants_detection(const Copy& copy) {
+  return copy.reach == Reach::opt_in || copy.reach == Reach::bridge_of_unknown_age;
+}
+
 bool native(const Copy& copy) {
   return copy.reach == Reach::native_only || copy.reach == Reach::probably_native;
 }

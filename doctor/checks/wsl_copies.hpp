@@ -32,6 +32,8 @@ struct Copy {
 [[nodiscard]] bool loads_bridge(const Copy& copy);
 /// Has a way to /dev/dxg.
 [[nodiscard]] bool capable(const Copy& copy);
+/// Uses /dev/dxg only if HSA_ENABLE_DXG_DETECTION says so, or may be of the age that does (facts/wsl.md 2.1).
+[[nodiscard]] bool wants_detection(const Copy& copy);
 /// Has none, as far as one can see.
 [[nodiscard]] bool native(const Copy& copy);
 

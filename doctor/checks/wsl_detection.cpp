@@ -106,10 +106,6 @@ Finding not_switched_on(const Facts& facts, const Copy& copy, const std::optiona
   return finding;
 }
 
-bool wants_one(const Copy& copy) {
-  return copy.reach == Reach::opt_in || copy.reach == Reach::bridge_of_unknown_age;
-}
-
 Finding detection_for(const Facts& facts, const Copy& copy, const std::optional<std::string>& value, bool one_wanted) {
   if (value == "0") return switched_off(facts, copy, one_wanted);
   switch (copy.reach) {
@@ -133,7 +129,7 @@ std::vector<Finding> check_dxg_detection(const CheckInput& input) {
   if (auto skip = skip_unless_known({{"rocm.hsa", &facts.rocm.hsa}, {variable_place, &value}})) return {*skip};
   std::vector<Finding> findings;
   const std::vector<Copy> copies = classified(*facts.rocm.hsa);
-  const bool one_wanted = std::any_of(copies.begin(), copies.end(), wants_one);
+  const bool one_wanted = std::any_of(copies.begin(), copies.end(), wants_detection);
   for (const Copy& copy : copies) {
     if (copy.why_unknown) {
       findings.push_back(*copy.why_unknown);

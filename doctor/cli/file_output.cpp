@@ -9,19 +9,10 @@
 #include <cstdlib>
 
 #include "probes/base/errno_name.hpp"
+#include "probes/host/file_calls.hpp"
 
 namespace sage {
 namespace {
-
-bool write_all(int descriptor, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 /// The mode of a file made here: that of the file it replaces, else what the umask leaves of 0644.
 mode_t wanted_mode(const std::string& path) {
@@ -52,7 +43,8 @@ std::optional<Error> write_file(const std::string& given, std::string_view text)
   const mode_t mode = wanted_mode(path);
   const int descriptor = mkostemp(temporary.data(), O_CLOEXEC);
   if (descriptor < 0) return system_error(errno, "cannot write " + given);
-  const bool written = write_all(descriptor, text) && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
+  const bool written =
+      file_calls::write_all(descriptor, text) && fchmod(descriptor, mode) == 0 && fsync(descriptor) == 0;
   const int problem = errno;
   const bool closed = close(descriptor) == 0;
   if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -101,10 +102,6 @@ Fact<std::string> torch_folder(const Facts& facts, const Recorded& mark) {
   return install.known() ? Fact<std::string>(install->folder) : Fact<std::string>::unknown(install.why_unknown());
 }
 
-bool below(std::string_view path, const std::string& folder) {
-  return path == folder || path.starts_with(folder + "/");
-}
-
 /// The root that the mark names as the facts have it: its version, or why that is unknown; nullopt: it is not there. The
 /// Error: nobody can say.
 Result<std::optional<Fact<std::string>>> root_of(const Facts& facts, const Recorded& mark) {
@@ -117,7 +114,7 @@ Result<std::optional<Fact<std::string>>> root_of(const Facts& facts, const Recor
   }
   // Trees of wheels and others are told by the libraries in them.
   for (const LibraryCopy& copy : facts.libraries.copies.value_or({})) {
-    if (below(copy.path, root)) return std::optional(copy.rocm_version);
+    if (lies_in(copy.path, root)) return std::optional(copy.rocm_version);
   }
   if (!facts.rocm.roots.known()) return facts.rocm.roots.why_unknown();
   if (!facts.toolchains.compilers.known()) return facts.toolchains.compilers.why_unknown();

@@ -20,10 +20,6 @@ void add_folder(std::vector<std::string>& folders, const std::string& folder) {
 
 // ---- WSL (facts/wsl.md 2.4, 2.11, W3, W6, W7)
 
-bool wants_detection(const Copy& copy) {
-  return copy.reach == Reach::opt_in || copy.reach == Reach::bridge_of_unknown_age;
-}
-
 /// The folder of a bridge that a runtime wants and that the loader would not find; empty: all is found, or none is there.
 std::string missed_bridge(const Facts& facts) {
   if (!facts.rocm.rocdxg.known()) return "";

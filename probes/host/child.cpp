@@ -29,6 +29,7 @@
 
 #include "probes/base/errno_name.hpp"
 #include "probes/host/descriptor.hpp"
+#include "probes/host/file_calls.hpp"
 
 namespace sage {
 namespace {
@@ -153,16 +154,6 @@ void reap(pid_t child, ChildOutcome& outcome) {
   }
 }
 
-bool write_all(int pipe, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = write(pipe, bytes.data(), bytes.size());
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(sent));
-  }
-  return true;
-}
-
 }  // namespace
 
 Result<ChildOutcome> run_child(const ChildBody& body, const std::vector<std::size_t>& caps,
@@ -209,8 +200,8 @@ void close_all_on_exec() {
 
 Result<std::string> bytes_from_child(std::string_view what, std::chrono::milliseconds deadline,
                                      const std::function<std::string()>& work) {
-  auto outcome = run_child([&](const std::vector<int>& pipes) { return write_all(pipes[0], work()) ? 0 : 1; },
-                           {answer_cap}, deadline);
+  const auto tell = [&](const std::vector<int>& pipes) { return file_calls::write_all(pipes[0], work()) ? 0 : 1; };
+  auto outcome = run_child(tell, {answer_cap}, deadline);
   if (!outcome.ok()) return outcome.error();
   const std::string name(what);
   if (outcome->timed_out) {

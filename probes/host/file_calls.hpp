@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "probes/base/result.hpp"
@@ -30,5 +31,8 @@ namespace sage::file_calls {
 
 /// pread(2) until `count` bytes came or the file ended, whatever interrupts.
 [[nodiscard]] Result<std::string> read_at(int file, std::uint64_t offset, std::size_t count);
+
+/// write(2) until all of it is out, whatever interrupts; false with errno when it can't be.
+[[nodiscard]] bool write_all(int file, std::string_view bytes);
 
 }  // namespace sage::file_calls
