@@ -115,6 +115,7 @@ class TargetCompilation {
     UnitResult& row = result_.units[i];
     row.log = end.output;
     row.duration = end.duration;
+    row.processor_time = end.processor_time;
     row.peak_memory_bytes = end.peak_memory_bytes;
     const auto written = file_calls::read_whole(output_path(request_, row.unit), Links::keep, largest_object);
     const bool wrote = written.ok() && !written->empty();

@@ -34,6 +34,7 @@ struct JobEnd {
   std::string output;              ///< stdout and stderr; head and tail with a line between that says what was cut
   std::uint64_t output_bytes = 0;  ///< all that it wrote
   std::chrono::milliseconds duration{};
+  std::chrono::milliseconds processor_time{};  ///< of all its processes
   std::uint64_t peak_memory_bytes = 0;  ///< of the largest of its processes
 
   [[nodiscard]] bool good() const { return ending == JobEnding::exited && exit_status == 0; }

@@ -17,7 +17,7 @@ struct KernelResources {
   std::uint32_t sgprs = 0;
   std::uint32_t lds_bytes = 0;   ///< static
   std::uint32_t scratch_bytes = 0;
-  std::uint32_t spilled_registers = 0;
+  std::uint32_t spilled_registers = 0;  ///< vector and scalar
 };
 
 struct VerifiedObject {

@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "probes/base/text.hpp"
 #include "tests/unit/proof_child/in_folder.hpp"
@@ -57,7 +61,7 @@ TEST_CASE("a job's end is told in full") {
 
   const JobEnd absent = run_one({{"/no/such/compiler", "-c"}, long_enough});
   CHECK(absent.ending == JobEnding::not_started);
-  CHECK(absent.output == "/no/such/compiler: No such file or directory");
+  CHECK(absent.output == "/no/such/compiler: no such file or directory");
 }
 
 TEST_CASE("a job has no input, a folder of its own and no descriptors of ours") {
@@ -133,6 +137,26 @@ TEST_CASE("a signal in the meantime ends all jobs and nothing else") {
   CHECK(end.ends[0].ending == JobEnding::stopped);
   CHECK(end.ends[1].ending == JobEnding::stopped);
   CHECK_FALSE(lives(pid_file));
+}
+
+TEST_CASE("when this process is killed its jobs die with it") {
+  const test::InFolder here;
+  const std::string pid_file = here.folder().path("pid");
+  const pid_t builder = fork();
+  if (builder == 0) {
+    const auto end = run_jobs({shell("setsid sh -c 'echo $$ > " + pid_file + ".new; mv " + pid_file + ".new " + pid_file +
+                                     "; exec sleep 1000'")},
+                              1, OnFailure::stop, {});
+    _exit(end.ok() ? 0 : 1);
+  }
+  const auto patience = [](const std::function<bool()>& done) {
+    for (int i = 0; i < 3000 && !done(); ++i) usleep(10'000);
+    return done();
+  };
+  CHECK(patience([&] { return std::filesystem::exists(pid_file); }));
+  kill(builder, SIGKILL);
+  CHECK(waitpid(builder, nullptr, 0) == builder);
+  CHECK(patience([&] { return !lives(pid_file); }));
 }
 
 TEST_CASE("ticks come while a job is silent") {
