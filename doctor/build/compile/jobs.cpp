@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -55,6 +55,10 @@ void send(int pipe, const Report& report) {
 int become(const Job& job, int report) {
   std::optional<MemoryLimit> limit;
   if (job.limit_memory) limit.emplace();
+  for (const auto& [name, value] : job.environment) {
+    if (value) setenv(name.c_str(), value->c_str(), 1);
+    if (!value) unsetenv(name.c_str());
+  }
   std::vector<char*> texts;
   for (const std::string& argument : job.arguments) texts.push_back(const_cast<char*>(argument.c_str()));
   texts.push_back(nullptr);

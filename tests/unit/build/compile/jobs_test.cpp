@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -20,7 +21,7 @@ constexpr std::chrono::seconds long_enough{60};
 constexpr std::chrono::milliseconds too_short{400};
 
 Job shell(const std::string& script, std::chrono::milliseconds deadline = long_enough) {
-  return {{"/bin/sh", "-c", script}, deadline};
+  return {{"/bin/sh", "-c", script}, deadline, true, {}};
 }
 
 JobsEnd run(const std::vector<Job>& jobs, std::size_t parallel = 2, OnFailure on_failure = OnFailure::keep_going,
@@ -59,7 +60,7 @@ TEST_CASE("a job's end is told in full") {
   CHECK(crashed.ending == JobEnding::killed);
   CHECK(crashed.signal == SIGSEGV);
 
-  const JobEnd absent = run_one({{"/no/such/compiler", "-c"}, long_enough});
+  const JobEnd absent = run_one({{"/no/such/compiler", "-c"}, long_enough, true, {}});
   CHECK(absent.ending == JobEnding::not_started);
   CHECK(absent.output == "/no/such/compiler: no such file or directory");
 }
@@ -69,6 +70,13 @@ TEST_CASE("a job has no input, a folder of its own and no descriptors of ours") 
   const JobEnd folder = run_one(shell("test \"$PWD\" = \"$TMPDIR\" && ls -A | wc -l"));
   CHECK(trim(folder.output) == "0");
   CHECK(run_one(shell("ls /proc/self/fd | wc -l")).output == "4\n");  // three and the folder that ls reads
+}
+
+TEST_CASE("variables are set and unset for a job alone") {
+  Job job = shell("echo ${HOME-none} $SAGE_TEST_VARIABLE");
+  job.environment = {{"HOME", std::nullopt}, {"SAGE_TEST_VARIABLE", "here"}};
+  CHECK(run_one(job).output == "none here\n");
+  CHECK(getenv("SAGE_TEST_VARIABLE") == nullptr);
 }
 
 TEST_CASE("a job that hangs is killed at its deadline with everything that it started") {
