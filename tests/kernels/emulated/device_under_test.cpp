@@ -1,6 +1,7 @@
 // The kernels of one emulated target, by name. Compiled once per target with SAGE_EMULATED_<TARGET> defined.
 #include "../../../kernels/emulator/device.hpp"
-#include "harness.hpp"
+#include "../../../kernels/trial/emulated.hpp"
+#include "device_under_test.hpp"
 
 namespace sage::test {
 namespace {
@@ -44,6 +45,7 @@ Device make_device() {
   device.has_fp8 = !fp8.empty();
   device.fp8 = reference::ValueFormat::fp8_ocp;
   device.shared_limit = 65536;
+  device.run = &run_emulated;
 #if defined(SAGE_EMULATED_GFX12)
   device.name = "gfx12";
   device.family = device::Family::gfx12;

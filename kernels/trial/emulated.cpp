@@ -5,9 +5,9 @@
 #include <array>
 #include <stdexcept>
 
-#include "harness.hpp"
+#include "emulated.hpp"
 
-namespace sage::test {
+namespace sage::trial {
 namespace {
 
 using sage_emulator::GlobalMemory;
@@ -110,7 +110,7 @@ Kernel Device::find(const std::string& kernel) const {
   throw std::invalid_argument("no kernel " + kernel + " on " + name);
 }
 
-Result run_problem(const Device& device, const device::Problem& problem, const Options& options) {
+Result run_emulated(const Device& device, const device::Problem& problem, const Options& options) {
   Result result = prepare(device, problem, options);
   const device::Tile* const tile = &result.tile;
   const Tensors& t = result.tensors;
@@ -198,4 +198,4 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
   return result;
 }
 
-}  // namespace sage::test
+}  // namespace sage::trial
