@@ -71,6 +71,29 @@ struct ToolchainsOptions {
   bool redact = true;
 };
 
+struct BuildOptions {
+  MachineOptions machine;
+  std::vector<std::string> targets;  ///< empty: those of the GPUs found
+  std::string toolchain;             ///< path or kind of compiler; empty: the best
+  std::string prefix;                ///< empty: the user's
+  std::size_t jobs = 0;              ///< 0: by cores and free memory
+  bool install = false;              ///< into the Python environment
+  bool dry_run = false;
+  bool clean = false;
+  bool keep_going = false;
+  bool require_gpu = false;
+  bool json = false;
+  bool redact = true;
+  bool verbose = false;
+};
+
+struct TestOptions {
+  MachineOptions machine;
+  std::string prefix;
+  bool require_gpu = false;
+  bool json = false;
+};
+
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
 [[nodiscard]] int run_capture(const CaptureOptions& options);
@@ -81,6 +104,9 @@ struct ToolchainsOptions {
 [[nodiscard]] int run_explain(const std::string& id);
 [[nodiscard]] int run_env(const EnvOptions& options);
 [[nodiscard]] int run_env_check(const EnvOptions& options);
+[[nodiscard]] int run_build(const BuildOptions& options);
+/// Repeats the trials of an installation.
+[[nodiscard]] int run_test(const TestOptions& options);
 /// Becomes `command`; comes back only when that fails, with a status as of env(1).
 [[nodiscard]] int run_in_environment(const EnvOptions& options, std::vector<std::string> command);
 
