@@ -110,7 +110,6 @@ class Build {
   std::string stage_;
 
   BuildOutcome refuse_prefix(const Error& error) {
-    outcome_.usage_problem = true;
     outcome_.problems.push_back(error.text);
     return std::move(outcome_);
   }

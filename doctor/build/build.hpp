@@ -68,7 +68,6 @@ struct BuildOutcome {
   std::vector<std::string> problems;   ///< sentences
   std::vector<std::string> notes;
   bool gpu_failed = false;             ///< a GPU is here, or had to be, and nothing ran on it
-  bool usage_problem = false;          ///< the prefix can't be used
   std::string log;                     ///< file of the whole log; empty: none was written
 
   /// Some kernel ran on a GPU.

@@ -7,6 +7,7 @@
 
 #include "doctor/build/build.hpp"
 #include "doctor/build/install/store.hpp"
+#include "doctor/build/prefix.hpp"
 #include "doctor/build/summary.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/runner.hpp"
@@ -71,6 +72,12 @@ std::vector<Finding> gpu_findings(const Facts& facts, const GfxTables& tables) {
   return failures;
 }
 
+/// The ROCm tree of the compiler that comes first; empty: a compiler without one.
+std::string root_of(const BuildPlan& plan) {
+  const auto& compilers = plan.targets.front().compilers;
+  return compilers.empty() ? "" : compilers.front().compiler->root.value_or("");
+}
+
 int status_of(const BuildOutcome& outcome) {
   switch (outcome.state) {
     case BuildOutcome::State::installed:
@@ -78,24 +85,24 @@ int status_of(const BuildOutcome& outcome) {
     case BuildOutcome::State::interrupted: return interrupted_status;
     case BuildOutcome::State::failed: break;
   }
-  return outcome.usage_problem ? exit_usage : 1;
+  return 1;
 }
 
 }  // namespace
 
 int run_build(const BuildOptions& options) {
-  const Result<std::string> prefix = prefix_for(options.prefix);
-  if (!prefix) {
-    spdlog::error("{}", prefix.error().text);
-    return exit_usage;
-  }
-  if (options.clean) return clean(*prefix);
   const Result<Session> opened = open_session(options.machine);
   if (!opened) {
     spdlog::error("{}", opened.error().text);
     return exit_usage;
   }
   const Session& session = *opened;
+  const Result<std::string> prefix = prefix_for(options.prefix, *session.host);
+  if (!prefix) {
+    spdlog::error("{}", prefix.error().text);
+    return exit_usage;
+  }
+  if (options.clean) return clean(*prefix);
   const Facts facts = collect(session, *session.host, options.verbose);
   const BuildPlanning planning = make_build_plan(facts, session.tables, {options.targets, options.toolchain});
   if (!planning.problems.empty()) return refuse(planning.problems);

@@ -91,7 +91,6 @@ struct TestOptions {
   MachineOptions machine;
   std::string prefix;
   bool require_gpu = false;
-  bool json = false;
 };
 
 // Each command writes its product to stdout and returns the exit status of the program.
