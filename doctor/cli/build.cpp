@@ -8,6 +8,7 @@
 #include "doctor/build/build.hpp"
 #include "doctor/build/install/store.hpp"
 #include "doctor/build/prefix.hpp"
+#include "doctor/build/python_package.hpp"
 #include "doctor/build/summary.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/runner.hpp"
@@ -78,6 +79,25 @@ std::string root_of(const BuildPlan& plan) {
   return compilers.empty() ? "" : compilers.front().compiler->root.value_or("");
 }
 
+std::vector<std::string> targets_of(const BuildPlan& plan) {
+  std::vector<std::string> targets;
+  for (const TargetPlan& one : plan.targets) targets.push_back(one.target);
+  return targets;
+}
+
+/// A failure there makes the build a failed one, but the installation of the prefix stays.
+void install_for_python(const std::string& site, BuildOutcome& outcome) {
+  const bool there = outcome.state == BuildOutcome::State::installed || outcome.state == BuildOutcome::State::up_to_date;
+  if (!there) return;
+  const Result<WheelInstalled> wheel = install_package(site, outcome.folder, outcome.manifest);
+  if (wheel) {
+    outcome.notes.push_back("for Python: " + wheel->package + "; pip uninstall " + std::string(wheel_distribution) + " removes it");
+    return;
+  }
+  outcome.problems.push_back("installed in " + outcome.folder + ", but not for Python: " + wheel.error().text);
+  outcome.state = BuildOutcome::State::failed;
+}
+
 int status_of(const BuildOutcome& outcome) {
   switch (outcome.state) {
     case BuildOutcome::State::installed:
@@ -113,6 +133,15 @@ int run_build(const BuildOptions& options) {
     return exit_usage;
   }
 
+  Result<std::string> site = Error{};
+  if (options.install) {
+    site = site_for_package(facts, targets_of(plan));
+    if (!site) {
+      spdlog::error("{}", site.error().text);
+      return 1;
+    }
+  }
+
   BuildSettings settings;
   settings.prefix = *prefix;
   settings.tool_version = SAGE_VERSION;
@@ -121,10 +150,11 @@ int run_build(const BuildOptions& options) {
   settings.parallel = options.jobs > 0 ? options.jobs : compile_jobs(facts.platform);
   settings.on_failure = options.keep_going ? OnFailure::keep_going : OnFailure::stop;
   settings.require_gpu = options.require_gpu;
-  const BuildOutcome outcome = [&] {
+  BuildOutcome outcome = [&] {
     const std::unique_ptr<BuildProgress> progress = make_build_progress(options.verbose);
     return build(plan, settings, *session.host, session.tables, *progress);
   }();
+  if (options.install) install_for_python(*site, outcome);
   const std::vector<Finding> findings =
       outcome.gpu_failed ? gpu_findings(facts, session.tables) : std::vector<Finding>();
   const int status = status_of(outcome);
