@@ -113,7 +113,7 @@ std::string failed_text(const BuildOutcome& outcome, const std::vector<Finding>&
   }
   text += findings_text(findings, width);
   if (!outcome.log.empty()) text += "\nThe whole log: " + printable(outcome.log) + "\n";
-  text += "Not built. What was installed before is as it was.\n";
+  if (outcome.folder.empty()) text += "Not built. What was installed before is as it was.\n";
   return text;
 }
 
