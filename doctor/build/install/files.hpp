@@ -6,8 +6,8 @@
 
 #include "probes/base/result.hpp"
 
-// Writing, so that what was written is there after a power cut too. nullopt: done. Errors name what was tried, the path,
-// the reason, and what to do where that can be told (full disk, read-only, not ours).
+// Writing, so that what was written is there after a power cut too. nullopt: done. Errors name what was tried, the
+// path, the reason, and what to do where that can be told (full disk, read-only, not ours).
 
 namespace sage {
 
@@ -18,10 +18,11 @@ namespace sage {
 [[nodiscard]] std::optional<Error> make_folders(const std::string& path);
 
 /// A file that is not there yet, with the folders above it. Not yet on the disk: see sync_tree().
-[[nodiscard]] std::optional<Error> write_new_file(const std::string& path, std::string_view bytes, unsigned mode = 0666);
+[[nodiscard]] std::optional<Error> write_new_file(const std::string& path, std::string_view bytes,
+                                                  unsigned mode = 0666);
 
-/// A file as a whole, whether there is one or not: written beside it under the name ".new-<pid>", put on the disk, moved.
-/// Whoever reads sees the old one or the new one.
+/// A file as a whole, whether there is one or not: written beside it under the name ".new-<pid>", put on the disk,
+/// moved. Whoever reads sees the old one or the new one.
 [[nodiscard]] std::optional<Error> replace_file(const std::string& path, std::string_view bytes);
 
 /// The folder's entries are on the disk.

@@ -183,8 +183,8 @@ struct Manifest {
 /// The manifest of a version's folder; the Error names the file.
 [[nodiscard]] Result<Manifest> read_manifest(const std::string& version_folder);
 
-/// Every file that the manifest lists and that is not there, can't be read or has another digest: "kernels/x.hsaco: it is
-/// gone". Empty: all is as it was installed.
+/// Every file that the manifest lists and that is not there, can't be read or has another digest: "kernels/x.hsaco: it
+/// is gone". Empty: all is as it was installed.
 [[nodiscard]] std::vector<std::string> altered_files(const std::string& version_folder, const Manifest& manifest);
 
 }  // namespace sage

@@ -59,15 +59,16 @@ class Store {
   /// Puts the staged folder on the disk, gives it the name below versions/ and switches `current` to it. The version
   /// that was current before stays, older ones go. The stage must hold a manifest.json. After an Error `current` is as
   /// it was.
-  [[nodiscard]] Result<Published> publish(const StoreLock& lock, const std::string& stage, const std::string& name) const;
+  [[nodiscard]] Result<Published> publish(const StoreLock& lock, const std::string& stage,
+                                          const std::string& name) const;
 
   /// Removes staged folders and half-switched links. nullopt: done.
   [[nodiscard]] std::optional<Error> sweep(const StoreLock& lock) const;
 
   enum class Clean { keep_current, everything };
 
-  /// Removes the cache and all versions, but the current one unless everything goes. The names of what went, relative to
-  /// the prefix.
+  /// Removes the cache and all versions, but the current one unless everything goes. The names of what went, relative
+  /// to the prefix.
   [[nodiscard]] Result<std::vector<std::string>> clean(const StoreLock& lock, Clean what) const;
 
   /// The folder that `current` leads to, resolved; nullopt: nothing is installed, or the link leads nowhere.

@@ -28,14 +28,14 @@ struct WheelRequest {
 };
 
 struct WheelInstalled {
-  std::string package;             ///< "<site-packages>/sage_doctor_attention"
-  std::string dist_info;           ///< "<site-packages>/sage_doctor_attention-0.1.0.dist-info"
+  std::string package;                  ///< "<site-packages>/sage_doctor_attention"
+  std::string dist_info;                ///< "<site-packages>/sage_doctor_attention-0.1.0.dist-info"
   std::optional<std::string> replaced;  ///< the version that was there before
 };
 
-/// Installs the package, in place of an older one that sage-doctor installed. Nothing else is touched: a package of that
-/// name that somebody else installed is an Error that says how to remove it. An interrupt leaves the old package or the
-/// new one importable; the next install removes what is left over.
+/// Installs the package, in place of an older one that sage-doctor installed. Nothing else is touched: a package of
+/// that name that somebody else installed is an Error that says how to remove it. An interrupt leaves the old package
+/// or the new one importable; the next install removes what is left over.
 [[nodiscard]] Result<WheelInstalled> install_wheel(const WheelRequest& request);
 
 }  // namespace sage
