@@ -1,0 +1,193 @@
+"""sage-doctor build and test, as a user meets them: real compilers where there are any, and compilers that misbehave."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+import unittest
+
+from binary import BARE_ENVIRONMENT, BINARY, CAPTURES, run
+
+CLANG = shutil.which("clang++-19")
+TIMEOUT = 300
+
+
+class Prefix(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+        self.prefix = self.folder / "installed here, größer"
+
+    def build(self, *arguments, environment=None):
+        return subprocess.run([BINARY, "build", "--prefix", str(self.prefix), *map(str, arguments)],
+                              env=BARE_ENVIRONMENT if environment is None else environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIMEOUT)
+
+    def manifest(self):
+        return json.loads((self.prefix / "current" / "manifest.json").read_text(encoding="utf-8"))
+
+    def fake(self, body, name="clang++-19"):
+        """An environment whose only compiler is a script. It looks like a clang to files, since a real one lies behind."""
+        programs = self.folder / "bin"
+        programs.mkdir(exist_ok=True)
+        script = programs / name
+        script.write_text("#!/bin/sh\n" + body, encoding="utf-8")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        return script
+
+
+class Wishes(Prefix):
+    def test_an_unknown_target_is_named_with_the_nearest(self):
+        finished = self.build("--target", "gfx1202")
+        self.assertEqual(finished.returncode, 2)
+        self.assertIn("there is no gfx target \"gfx1202\"; did you mean 'gfx120", finished.stderr)
+        self.assertFalse(self.prefix.exists())
+
+    def test_a_target_without_kernels_says_what_works_there(self):
+        for target, words in (("gfx1030", "no matrix instructions"), ("gfx906", "no matrix instructions"), ("gfx950", "aiter"),
+                              ("gfx11-generic", "one GPU at a time"), ("sm_75", "sm_80")):
+            finished = self.build("--target", target)
+            self.assertEqual(finished.returncode, 1, target)
+            self.assertIn(words, finished.stderr, target)
+
+    def test_no_gpu_is_a_failure_with_a_way_out(self):
+        finished = self.build("--dry-run", "--capture", CAPTURES / "no-gpu")
+        self.assertEqual((finished.returncode, finished.stdout), (1, ""))
+        self.assertIn("there is no AMD GPU here to build for", finished.stderr)
+        self.assertIn("--target gfx1201", finished.stderr)
+
+    def test_a_dry_run_prints_commands_and_makes_nothing(self):
+        finished = self.build("--dry-run", "--capture", CAPTURES / "toolchain-debian12-clang19")
+        self.assertEqual((finished.returncode, finished.stderr), (0, ""))
+        lines = finished.stdout.splitlines()
+        self.assertEqual(len(lines), 17)
+        self.assertTrue(all(line.startswith("/usr/bin/clang++-19 ") and "--offload-arch=gfx1201" in line for line in lines))
+        self.assertFalse(self.prefix.exists())
+
+    def test_a_capture_builds_nothing(self):
+        finished = self.build("--capture", CAPTURES / "toolchain-debian12-clang19")
+        self.assertEqual(finished.returncode, 2)
+        self.assertIn("--dry-run", finished.stderr)
+
+    def test_without_a_home_the_prefix_has_to_be_named(self):
+        finished = run("build", "--target", "gfx1201", environment={"PATH": "/nonexistent", "HOME": ""})
+        if os.geteuid() == 0 and finished.returncode == 1:
+            self.skipTest("the user database gives this user a home")
+        self.assertIn("--prefix", finished.stderr)
+
+    def test_a_compiler_that_is_not_there(self):
+        finished = self.build("--target", "gfx1201", "--toolchain", "/nowhere/clang++")
+        self.assertEqual(finished.returncode, 2)
+        self.assertIn("sage-doctor toolchains", finished.stderr)
+
+
+class BadPrefix(Prefix):
+    def refused(self, *words):
+        finished = self.build("--target", "gfx1201")
+        self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
+        for word in words:
+            self.assertIn(word, finished.stdout + finished.stderr)
+
+    def test_it_is_a_file(self):
+        self.prefix.write_text("", encoding="utf-8")
+        self.refused("installed here", "--prefix")
+
+    def test_somebody_elses(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can give a folder away")
+        self.prefix.mkdir()
+        os.chown(self.prefix, 12345, 12345)
+        self.refused("12345")
+
+    def test_read_only(self):
+        if os.geteuid() == 0:
+            self.prefix = pathlib.Path("/proc/sage-doctor")
+        else:
+            self.folder.chmod(0o500)
+            self.addCleanup(self.folder.chmod, 0o700)
+        self.refused("--prefix")
+
+
+@unittest.skipUnless(CLANG, "needs clang++-19 (package clang-19)")
+class RealClang(Prefix):
+    def test_built_verified_tried_installed_and_then_nothing_to_do(self):
+        first = self.build("--target", "gfx1201", "--toolchain", CLANG)
+        self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+        self.assertEqual(first.stdout.splitlines()[-1], "built and verified statically, NOT executed on a GPU")
+        self.assertIn("emulated gfx12", first.stdout)
+        manifest = self.manifest()
+        (target,) = manifest["targets"]
+        self.assertEqual((target["target"], target["family"], len(target["kernels"])), ("gfx1201", "gfx12", 17))
+        for kernel in target["kernels"]:
+            self.assertEqual((kernel["origin"], kernel["executed_on"]), ("compiled", "none"))
+            self.assertEqual((kernel["scratch_bytes"], kernel["spilled_registers"], kernel["warnings"]), (0, 0, []))
+        self.assertTrue(all(row["passed"] and row["where"] == "emulated gfx12" for row in manifest["accuracy"]))
+        self.assertGreaterEqual(len(manifest["accuracy"]), 8)
+
+        installed = os.readlink(self.prefix / "current")
+        second = self.build("--target", "gfx1201", "--toolchain", CLANG)
+        self.assertEqual(second.returncode, 0, second.stderr)
+        self.assertIn("Nothing to do", second.stdout)
+        self.assertEqual(os.readlink(self.prefix / "current"), installed)
+
+        # A damaged file is no installation; what is in the cache need not be compiled again.
+        (self.prefix / "current" / "kernels" / "gfx1201-sage_prologue.hsaco").write_bytes(b"")
+        tested = run("test", "--prefix", self.prefix)
+        self.assertEqual(tested.returncode, 1)
+        self.assertIn("sage_prologue", tested.stderr)
+        third = self.build("--target", "gfx1201", "--toolchain", CLANG)
+        self.assertEqual(third.returncode, 0, third.stderr)
+        self.assertEqual({kernel["origin"] for kernel in self.manifest()["targets"][0]["kernels"]}, {"cached"})
+        self.assertEqual(run("test", "--prefix", self.prefix).returncode, 0)
+
+    def test_several_targets_in_json(self):
+        finished = self.build("--target", "gfx1100,gfx942,gfx90a", "--json", "--no-redact")
+        self.assertEqual(finished.returncode, 0, finished.stdout + finished.stderr)
+        document = json.loads(finished.stdout)
+        self.assertEqual((document["state"], document["executed_on_gpu"]), ("installed", False))
+        self.assertEqual([one["target"] for one in document["manifest"]["targets"]], ["gfx1100", "gfx942", "gfx90a"])
+        self.assertEqual({row["where"] for row in document["manifest"]["accuracy"]},
+                         {"emulated gfx11", "emulated gfx942", "emulated gfx90a"})
+        # The library finds every kernel of a real installation by the folder alone.
+        names = os.listdir(pathlib.Path(document["folder"]) / "kernels")
+        self.assertEqual(len(names), 9 + 17 + 9)
+
+    def test_a_gpu_that_has_to_be_there(self):
+        finished = self.build("--target", "gfx1201", "--require-gpu")
+        self.assertEqual(finished.returncode, 1, finished.stdout)
+        self.assertIn("nothing ran on the GPU", finished.stdout)
+        self.assertIn("gpu.present", finished.stdout)
+        self.assertFalse((self.prefix / "current").exists())
+
+    def test_interrupted(self):
+        process = subprocess.Popen([BINARY, "build", "--prefix", str(self.prefix), "--target", "gfx1201", "-j1"], env=BARE_ENVIRONMENT,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertIn("17 code objects", process.stderr.readline())
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("Interrupted", output)
+        self.assertFalse((self.prefix / "current").exists())
+        self.assertEqual(self.build("--target", "gfx1201").returncode, 0)
+
+    def test_two_builds_at_once_wait_for_each_other(self):
+        command = [BINARY, "build", "--prefix", str(self.prefix), "--target", "gfx90a"]
+        first = subprocess.Popen(command, env=BARE_ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        first.stderr.readline()
+        second = subprocess.run(command, env=BARE_ENVIRONMENT, capture_output=True, text=True, timeout=TIMEOUT)
+        first_output, _ = first.communicate(timeout=TIMEOUT)
+        self.assertEqual((first.returncode, second.returncode), (0, 0))
+        self.assertIn("Installed in", first_output)
+        self.assertIn("another build", second.stderr)
+        self.assertIn("Nothing to do", second.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
