@@ -26,7 +26,10 @@ inline constexpr std::string_view unbundling_option = "--no-gpu-bundle-output";
 /// The one table of flags for device code (facts/kernels.md 9c). The first word is the compiler.
 [[nodiscard]] std::vector<std::string> device_command(const DeviceCompile& what);
 
-/// "kernel.cu" or "kernel.hip": some compilers go by the name.
+/// The definitions that leave only one unit of the kernels' text (kernels/device/kernels.hpp): -DSAGE_ONLY and its pick.
+[[nodiscard]] std::vector<std::string> unit_definitions(std::string_view unit);
+
+/// ".cu" or ".hip", for a file whose language the compiler takes from its name.
 [[nodiscard]] std::string_view source_suffix(CompilerKind kind);
 
 /// The options of hipRTC and of comgr's first action, target included for hipRTC (facts/kernels.md 10).

@@ -24,9 +24,6 @@ struct UnitCommand {
 /// that a build does can be done by hand.
 [[nodiscard]] std::vector<std::string> compile_command(const UnitCommand& what);
 
-/// The definitions that leave only `unit` of the device text: -DSAGE_ONLY and its pick.
-[[nodiscard]] std::vector<std::string> pick_definitions(std::string_view unit);
-
 /// Absolute path of the running program; "sage-doctor" when the system does not tell.
 [[nodiscard]] std::string own_program_path();
 
