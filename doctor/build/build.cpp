@@ -5,8 +5,9 @@
 #include "doctor/build/build.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <cstdint>
-#include <set>
+#include <optional>
 
 #include "doctor/build/build_log.hpp"
 #include "doctor/build/compile/command.hpp"
@@ -196,7 +197,8 @@ class Build {
     return all;
   }
 
-  /// The first compiler of the list that builds everything; else the attempt of the last one.
+  /// The first compiler whose code is all as it should be; else the best that came of any: an old clang builds for new
+  /// GPUs, but spills where a newer one does not.
   TargetOutcome compile_target_with_best(const TargetPlan& target, const ObjectCache& cache) {
     TargetOutcome outcome;
     outcome.target = target.target;
@@ -204,13 +206,24 @@ class Build {
     std::vector<const Toolchain*> compilers;
     for (const RankedToolchain& one : target.compilers) compilers.push_back(one.compiler);
     if (compilers.empty()) compilers.push_back(nullptr);
+    std::optional<Defects> least;
+    std::vector<std::pair<const Toolchain*, std::string>> tried;
     for (const Toolchain* compiler : compilers) {
-      outcome.compiler = compiler;
-      outcome.result = attempt(target, compiler, cache);
-      const std::string reason = first_failure(outcome.result);
-      if (reason.empty() || outcome.result.interrupted_by != 0 || compiler == compilers.back()) break;
-      outcome.passed_over.emplace_back(compiler->path, reason);
-      progress_.passed_over(compiler->path, reason);
+      TargetResult result = attempt(target, compiler, cache);
+      const Defects defects = defects_of(result);
+      const bool interrupted = result.interrupted_by != 0;
+      const bool go_on = !interrupted && defects != Defects{} && compiler != compilers.back();
+      tried.emplace_back(compiler, shortcoming(result));
+      if (go_on) progress_.passed_over(compiler->path, tried.back().second);
+      if (!least || defects < *least || interrupted) {
+        least = defects;
+        outcome.compiler = compiler;
+        outcome.result = std::move(result);
+      }
+      if (!go_on) break;
+    }
+    for (const auto& [compiler, reason] : tried) {
+      if (compiler != outcome.compiler) outcome.passed_over.emplace_back(compiler->path, reason);
     }
     return outcome;
   }
@@ -254,11 +267,34 @@ class Build {
     return std::move(result).value();
   }
 
-  static std::string first_failure(const TargetResult& result) {
+  /// What to have least of, the worst first: failures, objects with warnings, objects that were not compiled here.
+  struct Defects {
+    std::size_t failed = 0;
+    std::size_t warned = 0;
+    std::size_t prebuilt = 0;
+
+    friend auto operator<=>(const Defects&, const Defects&) = default;
+  };
+
+  static Defects defects_of(const TargetResult& result) {
+    Defects defects;
+    if (!result.complete()) defects.failed = 1;
+    for (const UnitResult& unit : result.units) {
+      if (unit.state == UnitState::failed) ++defects.failed;
+      if (!unit.warnings.empty()) ++defects.warned;
+      if (unit.origin == ObjectOrigin::prebuilt) ++defects.prebuilt;
+    }
+    return defects;
+  }
+
+  static std::string shortcoming(const TargetResult& result) {
     for (const UnitResult& unit : result.units) {
       if (unit.failure) return short_failure(*unit.failure);
     }
-    return result.units.empty() ? "it could not be started" : "";
+    for (const UnitResult& unit : result.units) {
+      if (!unit.warnings.empty()) return unit.warnings.front();
+    }
+    return "";
   }
 
   /// True when the target is complete. The units' failures stay where they are, for the summary.

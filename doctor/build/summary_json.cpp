@@ -36,7 +36,7 @@ Json failures_of(const TargetOutcome& target) {
 
 }  // namespace
 
-std::string build_json(const BuildOutcome& outcome, const std::vector<Finding>& findings, Redaction redaction) {
+std::string build_json(const BuildOutcome& outcome, const BuildHints& hints, Redaction redaction) {
   Json json = {{"schema_version", schema_version}, {"state", state_name(outcome.state)}, {"prefix", outcome.prefix}};
   json["folder"] = outcome.folder.empty() ? Json(nullptr) : Json(outcome.folder);
   json["executed_on_gpu"] = outcome.ran_on_gpu();
@@ -52,7 +52,9 @@ std::string build_json(const BuildOutcome& outcome, const std::vector<Finding>& 
   }
   json["targets"] = targets;
   json["findings"] = Json::array();
-  for (const Finding& one : findings) json["findings"].push_back({{"id", one.id}, {"observed", one.observed}});
+  for (const Finding& one : hints.findings) json["findings"].push_back({{"id", one.id}, {"observed", one.observed}});
+  json["advice"] = Json::array();
+  for (const Remedy& one : hints.advice) json["advice"].push_back({{"text", one.text}, {"commands", one.commands}});
   json["log"] = outcome.log.empty() ? Json(nullptr) : Json(outcome.log);
   redact_texts(json, redaction);
   constexpr int indent = 2;

@@ -25,7 +25,8 @@ std::string how_made(const ManifestTarget& target) {
   if (static_cast<std::size_t>(made_before) == target.kernels.size()) return text + ", made together with sage-doctor (prebuilt)";
   text += ", compiled with " + target.toolchain.kind;
   if (!target.toolchain.version.empty()) text += " " + target.toolchain.version;
-  if (!target.toolchain.rocm_version.empty()) text += " of ROCm " + target.toolchain.rocm_version;
+  const bool nvcc = target.toolchain.kind == enum_name(CompilerKind::nvcc);
+  if (!target.toolchain.rocm_version.empty()) text += (nvcc ? " of CUDA " : " of ROCm ") + target.toolchain.rocm_version;
   text += " (" + target.toolchain.path + ")";
   if (cached > 0) text += "; " + std::to_string(cached) + " of them in an earlier build";
   if (made_before > 0) text += "; " + std::to_string(made_before) + " of them prebuilt";
@@ -72,9 +73,25 @@ std::string failures_text(const TargetOutcome& target, std::size_t width) {
     if (std::find(told.begin(), told.end(), failure.cause) != told.end()) continue;
     told.push_back(failure.cause);
     text += line(failure.cause, width, "  cause    ", "           ");
-    for (const std::string& evidence : failure.evidence) text += "             " + printable(evidence) + "\n";
+    for (const std::string& evidence : failure.evidence) text += line(evidence, width, "           > ", "             ");
     if (!failure.remedy.empty()) text += line(failure.remedy, width, "  remedy   ", "           ");
   }
+  return text;
+}
+
+/// The first few: a compiler that is too old warns of every kernel in two ways.
+std::string warnings_text(const ManifestTarget& target, std::size_t width) {
+  constexpr std::size_t most = 3;
+  std::string text;
+  std::size_t count = 0;
+  for (const ManifestKernel& kernel : target.kernels) {
+    for (const std::string& warning : kernel.warnings) {
+      if (++count > most) continue;
+      const bool named = warning.find(kernel.name) != std::string::npos;
+      text += line("warning: " + (named ? "" : kernel.name + ": ") + warning, width);
+    }
+  }
+  if (count > most) text += line("and " + counted(count - most, "warning") + " more in manifest.json", width);
   return text;
 }
 
@@ -84,10 +101,20 @@ std::string targets_text(const Manifest& manifest, std::size_t width) {
     text += target.target + "\n";
     text += line(how_made(target), width);
     text += line(resources(target), width);
-    for (const ManifestKernel& kernel : target.kernels) {
-      for (const std::string& warning : kernel.warnings) text += line("warning: " + kernel.name + ": " + warning, width);
-    }
+    text += warnings_text(target, width);
   }
+  return text;
+}
+
+void add_remedy(std::string& text, const Remedy& remedy, std::size_t width) {
+  text += line(remedy.text, width, "    ");
+  for (const std::string& command : remedy.commands) text += "      " + printable(command) + "\n";
+}
+
+std::string advice_text(const std::vector<Remedy>& advice, std::size_t width) {
+  if (advice.empty()) return "";
+  std::string text = "\nWhat to do:\n";
+  for (const Remedy& remedy : advice) add_remedy(text, remedy, width);
   return text;
 }
 
@@ -96,22 +123,20 @@ std::string findings_text(const std::vector<Finding>& findings, std::size_t widt
   std::string text = "\nWhat sage-doctor check says of it:\n";
   for (const Finding& one : findings) {
     text += line(one.observed, width, "  " + one.id + ": ");
-    for (const Remedy& remedy : one.remedies) {
-      text += line(remedy.text, width, "    ");
-      for (const std::string& command : remedy.commands) text += "      " + printable(command) + "\n";
-    }
+    for (const Remedy& remedy : one.remedies) add_remedy(text, remedy, width);
   }
   return text;
 }
 
-std::string failed_text(const BuildOutcome& outcome, const std::vector<Finding>& findings, std::size_t width) {
+std::string failed_text(const BuildOutcome& outcome, const BuildHints& hints, std::size_t width) {
   std::string text;
   for (const std::string& problem : outcome.problems) text += line(problem, width, "fail  ", "      ");
   for (const TargetOutcome& target : outcome.targets) {
     text += failures_text(target, width);
     for (const auto& [compiler, reason] : target.passed_over) text += line("tried before: " + compiler + ": " + reason, width);
   }
-  text += findings_text(findings, width);
+  text += advice_text(hints.advice, width);
+  text += findings_text(hints.findings, width);
   if (!outcome.log.empty()) text += "\nThe whole log: " + printable(outcome.log) + "\n";
   if (outcome.folder.empty()) text += "Not built. What was installed before is as it was.\n";
   return text;
@@ -156,9 +181,9 @@ std::string worth(const Manifest& manifest) {
   return "built and verified; " + std::to_string(executed) + " of " + counted(all, "code object") + " run on the GPU (" + where + ")";
 }
 
-std::string build_text(const BuildOutcome& outcome, const std::vector<Finding>& findings, std::size_t width) {
+std::string build_text(const BuildOutcome& outcome, const BuildHints& hints, std::size_t width) {
   switch (outcome.state) {
-    case BuildOutcome::State::failed: return failed_text(outcome, findings, width);
+    case BuildOutcome::State::failed: return failed_text(outcome, hints, width);
     case BuildOutcome::State::interrupted: return "Interrupted. What was installed before is as it was.\n";
     case BuildOutcome::State::up_to_date:
     case BuildOutcome::State::installed: break;

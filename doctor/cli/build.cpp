@@ -5,7 +5,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include "doctor/build/advice.hpp"
 #include "doctor/build/build.hpp"
+#include "doctor/build/compile_jobs.hpp"
 #include "doctor/build/install/store.hpp"
 #include "doctor/build/prefix.hpp"
 #include "doctor/build/python_package.hpp"
@@ -155,13 +157,14 @@ int run_build(const BuildOptions& options) {
     return build(plan, settings, *session.host, session.tables, *progress);
   }();
   if (options.install) install_for_python(*site, outcome);
-  const std::vector<Finding> findings =
-      outcome.gpu_failed ? gpu_findings(facts, session.tables) : std::vector<Finding>();
+  BuildHints hints;
+  if (outcome.gpu_failed) hints.findings = gpu_findings(facts, session.tables);
+  hints.advice = build_advice(outcome, facts, session.tables);
   const int status = status_of(outcome);
   if (options.json) {
-    return write_product(build_json(outcome, findings, options.redact ? make_redaction(*session.host) : Redaction()), status);
+    return write_product(build_json(outcome, hints, options.redact ? make_redaction(*session.host) : Redaction()), status);
   }
-  return write_product(build_text(outcome, findings, output_width()), status);
+  return write_product(build_text(outcome, hints, output_width()), status);
 }
 
 }  // namespace sage
