@@ -6,6 +6,7 @@
 
 #include "doctor/build/compile/command.hpp"
 #include "doctor/build/compile/identity.hpp"
+#include "doctor/build/install/digest.hpp"
 #include "probes/base/text.hpp"
 #include "probes/host/file_calls.hpp"
 #include "probes/proof_child/unbundle.hpp"
@@ -30,7 +31,7 @@ std::string key_of(const TargetRequest& request, const Unit& unit) {
       is_library(request.kind)
           ? library_options(request.kind, request.target, unit_definitions(unit.name))
           : device_command({request.kind, "", request.target, unit_definitions(unit.name), true, false, "", ""});
-  return cache_key_text(request.source_digest, request.identity, request.target, unit.name, flags);
+  return sha256_hex(cache_key_text(request.source_digest, request.identity, request.target, unit.name, flags));
 }
 
 class TargetCompilation {
