@@ -206,6 +206,7 @@ class Build {
     std::vector<const Toolchain*> compilers;
     for (const RankedToolchain& one : target.compilers) compilers.push_back(one.compiler);
     if (compilers.empty()) compilers.push_back(nullptr);
+    for (const RankedToolchain& one : target.unable) outcome.unable.emplace_back(one.compiler->path, one.verdict.reason);
     std::optional<Defects> least;
     std::vector<std::pair<const Toolchain*, std::string>> tried;
     for (const Toolchain* compiler : compilers) {

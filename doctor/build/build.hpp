@@ -46,7 +46,8 @@ struct TargetOutcome {
   std::string target;
   std::string family;
   const Toolchain* compiler = nullptr;  ///< into the facts; nullptr: none was there, objects made beforehand were taken
-  std::vector<std::pair<std::string, std::string>> passed_over;  ///< compilers that failed, and why
+  std::vector<std::pair<std::string, std::string>> passed_over;  ///< compilers that were tried, and what was wrong
+  std::vector<std::pair<std::string, std::string>> unable;       ///< compilers that were not even tried, and why
   TargetResult result;
 };
 

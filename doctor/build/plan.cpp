@@ -51,15 +51,14 @@ bool names(const Toolchain& compiler, const std::string& wanted) {
          (compiler.kind.known() && enum_name(*compiler.kind) == wanted);
 }
 
-/// Those that can or may build the kernels; of an asked one also what seems unable to: the user may know better.
-std::vector<RankedToolchain> usable_compilers(const Facts& facts, const GfxTables& tables, const std::string& target,
-                                              const std::string& wanted) {
-  std::vector<RankedToolchain> usable;
-  for (RankedToolchain& one : rank_toolchains(facts, tables, target, BuildPurpose::kernels)) {
-    const bool asked = !wanted.empty() && names(*one.compiler, wanted);
-    if (wanted.empty() ? one.verdict.can != CanBuild::no : asked) usable.push_back(std::move(one));
+/// Fills in those that can or may build the kernels, or the asked one, even if it seems unable to: the user may know better.
+void choose_compilers(const Facts& facts, const GfxTables& tables, const std::string& wanted, TargetPlan& plan) {
+  for (RankedToolchain& one : rank_toolchains(facts, tables, plan.target, BuildPurpose::kernels)) {
+    const bool able = one.verdict.can != CanBuild::no;
+    const bool of_other_vendor = one.compiler->kind.is(CompilerKind::nvcc) != plan.target.starts_with("sm_");
+    if (wanted.empty() ? able : names(*one.compiler, wanted)) plan.compilers.push_back(std::move(one));
+    else if (!able && !of_other_vendor) plan.unable.push_back(std::move(one));
   }
-  return usable;
 }
 
 NoPlan no_such_target(const std::string& target, const GfxTables& tables) {
@@ -114,7 +113,8 @@ BuildPlanning make_build_plan(const Facts& facts, const GfxTables& tables, const
   std::vector<NoPlan> without;
   for (const std::string& target : targets) {
     if (std::optional<TargetUnits> units = units_of(target)) {
-      plan.targets.push_back({target, std::move(*units), usable_compilers(facts, tables, target, wish.toolchain)});
+      plan.targets.push_back({target, std::move(*units), {}, {}});
+      choose_compilers(facts, tables, wish.toolchain, plan.targets.back());
     } else if (target.starts_with("sm_") || tables.target(processor_of(target)) != nullptr) {
       WithoutKernels why = without_kernels(processor_of(target), tables);
       without.push_back({1, std::move(why.reason), std::move(why.advice)});

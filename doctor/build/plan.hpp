@@ -21,6 +21,7 @@ struct TargetPlan {
   std::string target;
   TargetUnits units;
   std::vector<RankedToolchain> compilers;
+  std::vector<RankedToolchain> unable;  ///< AMD compilers of this machine that can't, with the reason; no target of NVIDIA's
 };
 
 /// What to build with what. Pure: made from facts, before anything is run.

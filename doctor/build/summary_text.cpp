@@ -133,7 +133,9 @@ std::string failed_text(const BuildOutcome& outcome, const BuildHints& hints, st
   for (const std::string& problem : outcome.problems) text += line(problem, width, "fail  ", "      ");
   for (const TargetOutcome& target : outcome.targets) {
     text += failures_text(target, width);
-    for (const auto& [compiler, reason] : target.passed_over) text += line("tried before: " + compiler + ": " + reason, width);
+    for (const auto& [compiler, reason] : target.passed_over) text += line("tried too: " + compiler + ": " + reason, width);
+    if (target.compiler != nullptr) continue;
+    for (const auto& [compiler, reason] : target.unable) text += line("not tried: " + compiler + ": " + reason, width);
   }
   text += advice_text(hints.advice, width);
   text += findings_text(hints.findings, width);

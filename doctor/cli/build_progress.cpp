@@ -15,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 std::string with_what(const Toolchain* compiler) {
-  return compiler == nullptr ? "no compiler for it here; taking what was made together with sage-doctor" : "with " + compiler->path;
+  return compiler == nullptr ? "; no compiler for it is here, so those made together with sage-doctor are taken" : " with " + compiler->path;
 }
 
 class Lines : public BuildProgress {
@@ -25,7 +25,7 @@ class Lines : public BuildProgress {
     told_ = true;
   }
   void target(const std::string& target, const Toolchain* compiler, std::size_t units) override {
-    say(target + ": " + std::to_string(units) + " code objects " + with_what(compiler));
+    say(target + ": " + std::to_string(units) + " code objects" + with_what(compiler));
     done_ = 0;
     units_ = units;
   }

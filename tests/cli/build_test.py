@@ -207,12 +207,13 @@ class FewerCompilers(Prefix):
     @unittest.skipUnless(os.path.exists(HIPCC), "needs hipcc (package hipcc)")
     def test_an_old_hipcc_alone_can_not_build_for_a_new_gpu(self):
         finished = self.build_without(NEW_CLANGS, "--target", "gfx1201")
-        if "prebuilt" in finished.stdout:
+        if finished.returncode == 0 and "prebuilt" in finished.stdout:
             self.skipTest("this program carries objects for gfx1201")
         self.assertEqual(finished.returncode, 1, finished.stdout)
-        self.assertIn("gfx1201", finished.stdout)
-        self.assertIn("clang", finished.stdout)
-        self.assertIn("lld", finished.stdout)
+        self.assertIn("/usr/bin/hipcc: clang 15", finished.stdout)
+        self.assertIn("does not know gfx1201", " ".join(finished.stdout.split()))
+        if pathlib.Path("/etc/debian_version").exists():
+            self.assertIn("apt install clang", finished.stdout)
 
     @unittest.skipUnless(os.path.exists("/usr/lib/x86_64-linux-gnu/libamdhip64.so"), "needs hipRTC (package libamdhip64-dev)")
     def test_without_any_compiler_program_hiprtc_builds_in_memory(self):
