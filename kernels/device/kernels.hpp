@@ -1,6 +1,21 @@
 // The exported kernels: one per row of the tile table for the target being compiled, and the three of the prologue.
 //
-// SAGE_ONLY_DP=64, 96, 128 or 256 compiles the attention kernels of one padded head dim only.
+// With SAGE_ONLY defined, only those of the units that are picked: -DSAGE_ONLY -DSAGE_PICK_sage_attention_d128_F16_LONG
+// compiles that one kernel, -DSAGE_PICK_sage_prologue the three of the prologue. Any number of picks may be given.
+
+#define SAGE_KEEP(...) __VA_ARGS__
+#define SAGE_DROP(...)
+#if defined(SAGE_ONLY)
+// -DX makes X the number 1, which is what tells a pick from a name that nobody defined: only PROBE_1 brings a comma along.
+#define SAGE_PROBE_1 ~, SAGE_KEEP
+#define SAGE_SECOND(first, second, ...) second
+#define SAGE_CHOOSE(...) SAGE_SECOND(__VA_ARGS__)
+#define SAGE_JOIN(a, b) a##b
+#define SAGE_PROBE(value) SAGE_JOIN(SAGE_PROBE_, value)
+#define SAGE_IF_UNIT(unit) SAGE_CHOOSE(SAGE_PROBE(SAGE_PICK_##unit), SAGE_DROP, ~)
+#else
+#define SAGE_IF_UNIT(unit) SAGE_KEEP
+#endif
 
 #define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy)                  \
   SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * Arch<SAGE_PV_##pv>::wave_size, occupancy)(const SageArgs a) { \
@@ -8,30 +23,11 @@
     SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                        \
     Kernel::run(a, shared);                                                                                                   \
   }
-
-#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 64
-#define SAGE_KEEP_64(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
-#else
-#define SAGE_KEEP_64(...)
-#endif
-#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 96
-#define SAGE_KEEP_96(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
-#else
-#define SAGE_KEEP_96(...)
-#endif
-#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 128
-#define SAGE_KEEP_128(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
-#else
-#define SAGE_KEEP_128(...)
-#endif
-#if !defined(SAGE_ONLY_DP) || SAGE_ONLY_DP == 256
-#define SAGE_KEEP_256(...) SAGE_ATTENTION_KERNEL(__VA_ARGS__)
-#else
-#define SAGE_KEEP_256(...)
-#endif
+#define SAGE_UNIT(Arch, dp, pv, length, ...) \
+  SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)(SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, __VA_ARGS__))
 
 #if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || defined(SAGE_EMULATED_GFX12)
-#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx12, dp, __VA_ARGS__)
+#define SAGE_ROW(...) SAGE_UNIT(sage_device::Gfx12, __VA_ARGS__)
 SAGE_TILES_GFX12_F16(SAGE_ROW)
 SAGE_TILES_GFX12_FP8(SAGE_ROW)
 #undef SAGE_ROW
@@ -39,7 +35,7 @@ typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
 #endif
 
 #if (defined(SAGE_ON_AMD) && defined(__GFX11__)) || defined(SAGE_EMULATED_GFX11)
-#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx11, dp, __VA_ARGS__)
+#define SAGE_ROW(...) SAGE_UNIT(sage_device::Gfx11, __VA_ARGS__)
 SAGE_TILES_GFX11_F16(SAGE_ROW)
 #undef SAGE_ROW
 typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
@@ -47,7 +43,7 @@ typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
 
 #if (defined(SAGE_ON_AMD) && (defined(__gfx90a__) || defined(__gfx942__))) || defined(SAGE_EMULATED_GFX90A) || \
     defined(SAGE_EMULATED_GFX942)
-#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Gfx9, dp, __VA_ARGS__)
+#define SAGE_ROW(...) SAGE_UNIT(sage_device::Gfx9, __VA_ARGS__)
 SAGE_TILES_GFX9_F16(SAGE_ROW)
 #if SAGE_MFMA_WIDE
 SAGE_TILES_GFX9_FP8(SAGE_ROW)
@@ -57,7 +53,7 @@ typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
 #endif
 
 #if defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
-#define SAGE_ROW(dp, ...) SAGE_KEEP_##dp(sage_device::Nvidia, dp, __VA_ARGS__)
+#define SAGE_ROW(...) SAGE_UNIT(sage_device::Nvidia, __VA_ARGS__)
 SAGE_TILES_NVIDIA_F16(SAGE_ROW)
 #if defined(SAGE_ON_HOST) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
 SAGE_TILES_NVIDIA_FP8(SAGE_ROW)
@@ -66,6 +62,7 @@ SAGE_TILES_NVIDIA_FP8(SAGE_ROW)
 typedef sage_device::Nvidia<SAGE_PV_FP8> SageOps;
 #endif
 
+#if !defined(SAGE_ONLY) || defined(SAGE_PICK_sage_prologue)
 SAGE_KERNEL(sage_statistics, 256, 0)(const SageArgs a) {
   SAGE_SHARED(shared, sage_device::Prologue<SageOps>::statistics_shared);
   sage_device::Prologue<SageOps>::statistics(a, shared);
@@ -89,3 +86,4 @@ SAGE_KERNEL(sage_quantise, 256, 0)(const SageArgs a) {
       sage_device::Prologue<SageOps>::quantise<256>(a, shared);
   }
 }
+#endif

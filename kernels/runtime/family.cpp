@@ -39,6 +39,12 @@ std::optional<FamilySupport> family_of(std::string_view processor) {
   return found->support;
 }
 
+std::vector<std::string_view> processors_with_kernels() {
+  std::vector<std::string_view> names;
+  for (const Row& row : rows) names.push_back(row.processor);
+  return names;
+}
+
 std::optional<FamilySupport> family_of_sm(unsigned sm) {
   if (sm < 80) return std::nullopt;
   return FamilySupport{Family::nvidia, sm >= 89};

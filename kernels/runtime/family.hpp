@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "device/plan.hpp"
 
@@ -16,5 +17,8 @@ struct FamilySupport {
 // `processor` is a gfx name without features ("gfx90a"). Empty for a GPU that the kernels have no instructions for.
 [[nodiscard]] std::optional<FamilySupport> family_of(std::string_view processor);
 [[nodiscard]] std::optional<FamilySupport> family_of_sm(unsigned sm);
+
+// The gfx names with kernels, in the order of the table.
+[[nodiscard]] std::vector<std::string_view> processors_with_kernels();
 
 }  // namespace sage::runtime

@@ -20,4 +20,7 @@ struct EmbeddedFile {
 /// templates/env/*. Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_env_templates();
 
+/// doctor/build/compile/failures.toml. Defined in a source that the build generates.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_failure_rules();
+
 }  // namespace sage

@@ -40,43 +40,6 @@ constexpr std::size_t answer_cap = 64 * 1024 * 1024;
 constexpr std::chrono::milliseconds kill_grace{1000};
 constexpr int body_threw = 70;
 
-/// Gives SIGCHLD its default meaning while a child of ours runs.
-class DefaultChildSignal {
- public:
-  DefaultChildSignal() {
-    struct sigaction plain = {};
-    plain.sa_handler = SIG_DFL;
-    sigaction(SIGCHLD, &plain, &before_);
-  }
-  ~DefaultChildSignal() { sigaction(SIGCHLD, &before_, nullptr); }
-  DefaultChildSignal(const DefaultChildSignal&) = delete;
-  DefaultChildSignal& operator=(const DefaultChildSignal&) = delete;
-
- private:
-  struct sigaction before_ = {};
-};
-
-void settle_into_child(pid_t parent) {
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(body_threw);
-
-  rlimit core = {};
-  getrlimit(RLIMIT_CORE, &core);
-  core.rlim_cur = std::min<rlim_t>(1, core.rlim_max);
-  setrlimit(RLIMIT_CORE, &core);
-
-  for (const int number : {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-
-  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (nowhere < 0 || dup2(nowhere, standard) < 0) close(standard);
-  }
-}
-
 [[noreturn]] void be_child(pid_t parent, const ChildBody& body, const std::vector<int>& write_ends) {
   settle_into_child(parent);
   int status = body_threw;
@@ -155,6 +118,35 @@ void reap(pid_t child, ChildOutcome& outcome) {
 }
 
 }  // namespace
+
+DefaultChildSignal::DefaultChildSignal() {
+  struct sigaction plain = {};
+  plain.sa_handler = SIG_DFL;
+  sigaction(SIGCHLD, &plain, &before_);
+}
+
+DefaultChildSignal::~DefaultChildSignal() { sigaction(SIGCHLD, &before_, nullptr); }
+
+void settle_into_child(pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(body_threw);
+
+  rlimit core = {};
+  getrlimit(RLIMIT_CORE, &core);
+  core.rlim_cur = std::min<rlim_t>(1, core.rlim_max);
+  setrlimit(RLIMIT_CORE, &core);
+
+  for (const int number : {SIGPIPE, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) ::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+
+  const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (nowhere < 0 || dup2(nowhere, standard) < 0) close(standard);
+  }
+}
 
 Result<ChildOutcome> run_child(const ChildBody& body, const std::vector<std::size_t>& caps,
                                std::chrono::milliseconds deadline) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <signal.h>
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -35,6 +38,22 @@ using ChildBody = std::function<int(const std::vector<int>& write_ends)>;
 /// be made.
 [[nodiscard]] Result<ChildOutcome> run_child(const ChildBody& body, const std::vector<std::size_t>& caps,
                                              std::chrono::milliseconds deadline);
+
+/// For the first moments of a forked child of `parent`: a process group of its own, death with the parent, no core dump, signals as at
+/// a program's start, /dev/null as stdin, stdout and stderr.
+void settle_into_child(pid_t parent);
+
+/// Gives SIGCHLD its default meaning while it lives: where it was inherited as ignored, the kernel forgets how children end.
+class DefaultChildSignal {
+ public:
+  DefaultChildSignal();
+  ~DefaultChildSignal();
+  DefaultChildSignal(const DefaultChildSignal&) = delete;
+  DefaultChildSignal& operator=(const DefaultChildSignal&) = delete;
+
+ private:
+  struct sigaction before_ = {};
+};
 
 /// Closes every descriptor above stderr at the next exec; what was inherited from our caller included.
 void close_all_on_exec();

@@ -18,8 +18,8 @@ struct Attempt {
 };
 
 [[nodiscard]] Attempt compile_with_program(const CompileRequest& request);
-[[nodiscard]] Attempt compile_with_hiprtc(const CompileRequest& request);
-[[nodiscard]] Attempt compile_with_comgr(const CompileRequest& request);
+/// hipRTC or comgr.
+[[nodiscard]] Attempt compile_with_library(const CompileRequest& request);
 
 /// From the worker of a library: its answer is the outcome in the first line and the words for it in the rest. A worker
 /// that did not end well has its end as outcome.

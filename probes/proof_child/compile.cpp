@@ -4,48 +4,19 @@
 #include <fstream>
 #include <utility>
 
-#include "kernels/code_object/bundle.hpp"
 #include "kernels/code_object/code_object.hpp"
-#include "kernels/code_object/compressed_bundle.hpp"
 #include "kernels/code_object/cubin.hpp"
 #include "probes/host/file_calls.hpp"
 #include "probes/proof_child/attempt.hpp"
 #include "probes/proof_child/outcome.hpp"
+#include "probes/proof_child/unbundle.hpp"
 
 namespace sage {
 namespace {
 
 namespace co = code_object;
 
-constexpr std::size_t largest_object = 64 * 1024 * 1024;
-
-std::vector<std::byte> copied(co::ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
-
 Error defect(const co::Error& error) { return {0, "no sound code object: " + error.message}; }
-
-/// The code object in what a compiler wrote: that itself, or the entry of an offload bundle, as compilers write that do
-/// not know --no-gpu-bundle-output.
-Result<std::vector<std::byte>> unbundled(const std::vector<std::byte>& file, const std::string& target) {
-  switch (co::bundle_kind(file)) {
-    case co::BundleKind::none: return file;
-    case co::BundleKind::compressed: {
-      const auto plain = co::decompress_bundle(file, largest_object);
-      if (!plain) return defect(plain.error());
-      if (co::bundle_kind(*plain) != co::BundleKind::plain) return Error{0, "a compressed bundle without a bundle"};
-      return unbundled(*plain, target);
-    }
-    case co::BundleKind::plain: break;
-  }
-  const auto table = co::read_bundle_table(file, file.size());
-  if (!table) return defect(table.error());
-  for (const co::BundleEntry& entry : table->entries) {
-    if (entry.parsed().processor != "amdgcn" || entry.parsed().target != target) continue;
-    const auto contents = co::bundle_contents(file, entry);
-    if (!contents) return defect(contents.error());
-    return copied(*contents);
-  }
-  return Error{0, "the bundle holds no code object for " + target};
-}
 
 /// What was found in the compiler's output.
 struct Found {
@@ -71,7 +42,7 @@ void judge_object(const CompileRequest& request, Compiled& compiled) {
   const auto refuse = [&](const std::string& why) { proof.message = brief(why); };
   const auto file = file_calls::read_whole(object_file, Links::keep, largest_object);
   if (!file) return refuse("the compiler wrote no code object");
-  auto object = unbundled(copied(co::as_bytes(*file)), request.target);
+  auto object = unbundled(co::as_bytes(*file), request.target);
   if (!object) return refuse(object.error().text);
   const Result<Found> found = look_into(*object, request.kind);
   if (!found) return refuse(found.error().text);
@@ -84,8 +55,8 @@ void judge_object(const CompileRequest& request, Compiled& compiled) {
 
 Attempt attempt(const CompileRequest& request) {
   switch (request.kind) {
-    case CompilerKind::hiprtc: return compile_with_hiprtc(request);
-    case CompilerKind::comgr: return compile_with_comgr(request);
+    case CompilerKind::hiprtc:
+    case CompilerKind::comgr: return compile_with_library(request);
     case CompilerKind::hipcc:
     case CompilerKind::amdclang:
     case CompilerKind::clang:

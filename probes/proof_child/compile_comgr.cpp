@@ -1,8 +1,11 @@
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "probes/proof_child/attempt.hpp"
+#include "probes/proof_child/library.hpp"
+#include "probes/proof_child/library_compile.hpp"
 #include "probes/proof_child/outcome.hpp"
 
 namespace sage {
@@ -60,6 +63,8 @@ struct Comgr {
   Status (*data_of)(Handle set, int kind, std::size_t index, Handle*);
 };
 
+std::string isa_of(const std::string& target) { return "amdgcn-amd-amdhsa--" + target; }
+
 enum DataKind : int { source_data = 1, log_data = 5, executable_data = 8 };
 constexpr int compile_to_bitcode = 2;
 constexpr int no_language = 0;
@@ -73,58 +78,56 @@ struct Numbers {
 constexpr Numbers of_comgr_2 = {4, 6, 9};
 constexpr Numbers of_comgr_3 = {3, 4, 7};
 
-constexpr std::size_t largest_answer = 64 * 1024 * 1024;
+/// Empty when the target is listed.
+std::string why_unlisted(const Comgr& comgr, const std::string& target) {
+  std::size_t count = 0;
+  const std::string isa = isa_of(target);
+  if (comgr.isa_count(&count) != 0) count = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* name = nullptr;
+    if (comgr.isa_name(i, &name) == 0 && name != nullptr && isa.substr(0, isa.find(':')) == name) return "";
+  }
+  std::size_t major = 0;
+  std::size_t minor = 0;
+  comgr.version(&major, &minor);
+  return "comgr " + std::to_string(major) + "." + std::to_string(minor) + " does not list " + target;
+}
 
 /// Source, bitcode, object, code object: three actions on sets of data. The first that fails ends it.
 class Compilation {
  public:
-  Compilation(const Comgr& comgr, const CompileRequest& request)
-      : comgr_(comgr), request_(request), isa_("amdgcn-amd-amdhsa--" + request.target) {}
+  Compilation(const Comgr& comgr, const LibraryCompile& what)
+      : comgr_(comgr), what_(what), isa_(isa_of(what.target)) {}
 
-  /// The answer for library_attempt().
-  std::string run() {
+  LibraryAnswer run() {
     std::size_t major = 0;
     std::size_t minor = 0;
     comgr_.version(&major, &minor);
     constexpr std::size_t first_with_new_numbers = 3;
     const Numbers numbers = major >= first_with_new_numbers ? of_comgr_3 : of_comgr_2;
-    // What it does not list may end the process (facts/kernels.md 10).
-    if (!knows_target()) {
-      return "not supported\ncomgr " + std::to_string(major) + "." + std::to_string(minor) + " does not list " +
-             request_.target;
-    }
-    const std::vector<const char*> flags = {"-nogpulib", "-nogpuinc", "-O3", "-std=c++17"};
+    std::vector<const char*> options;
+    for (const std::string& option : what_.options) options.push_back(option.c_str());
     Handle set = sources();
-    set = stage(compile_to_bitcode, numbers.hip, flags, set);
+    set = stage(compile_to_bitcode, numbers.hip, options, set);
     set = stage(numbers.to_relocatable, no_language, {"-O3"}, set);
     set = stage(numbers.to_executable, no_language, {}, set);
-    if (!failure_.empty()) return failure_;
-    const std::string code = first(set, executable_data);
-    return std::string(write_bytes(object_file, code) ? outcome_ok : "failed\nthe code object could not be written");
+    if (failure_) return *std::move(failure_);
+    std::string code = first(set, executable_data);
+    return {std::string(outcome_ok), std::move(log_), std::move(code)};
   }
 
  private:
-  bool knows_target() {
-    std::size_t count = 0;
-    if (comgr_.isa_count(&count) != 0) return false;
-    for (std::size_t i = 0; i < count; ++i) {
-      const char* name = nullptr;
-      if (comgr_.isa_name(i, &name) == 0 && name != nullptr && isa_.substr(0, isa_.find(':')) == name) return true;
-    }
-    return false;
-  }
-
   bool good(Status status, const char* what, const std::string& log = "") {
     if (status == 0) return true;
     const char* text = nullptr;
     comgr_.status_text(status, &text);
-    failure_ = "error " + std::to_string(status) + " of " + what + "\n" +
-               (log.empty() ? std::string(text == nullptr ? "" : text) : log);
+    failure_ = LibraryAnswer{"error " + std::to_string(status) + " of " + what,
+                             log.empty() ? std::string(text == nullptr ? "" : text) : log, ""};
     return false;
   }
 
   Handle sources() {
-    const std::string_view text = proof_source(request_.kind, request_.source);
+    const std::string_view text = what_.text;
     Handle data = 0;
     Handle set = 0;
     static_cast<void>(good(comgr_.create_data(source_data, &data), "amd_comgr_create_data") &&
@@ -138,7 +141,7 @@ class Compilation {
   Handle stage(int kind, int language, std::vector<const char*> options, Handle in) {
     Handle action = 0;
     Handle out = 0;
-    if (!failure_.empty() || !good(comgr_.create_action(&action), "amd_comgr_create_action_info") ||
+    if (failure_ || !good(comgr_.create_action(&action), "amd_comgr_create_action_info") ||
         !good(comgr_.create_set(&out), "amd_comgr_create_data_set") ||
         (language != no_language && !good(comgr_.set_language(action, language), "its language")) ||
         !good(comgr_.set_isa(action, isa_.c_str()), "its target") ||
@@ -147,7 +150,8 @@ class Compilation {
       return 0;
     }
     const Status status = comgr_.do_action(kind, action, in, out);
-    static_cast<void>(good(status, "amd_comgr_do_action", status == 0 ? "" : first(out, log_data)));
+    const std::string log = first(out, log_data);
+    if (good(status, "amd_comgr_do_action", log)) log_ += log;
     return out;
   }
 
@@ -155,36 +159,36 @@ class Compilation {
     Handle data = 0;
     std::size_t size = 0;
     if (comgr_.data_of(set, kind, 0, &data) != 0 || comgr_.get_data(data, &size, nullptr) != 0) return "";
-    if (size > largest_answer) return "";
+    if (size > largest_library_answer) return "";
     std::string bytes(size, '\0');
     return comgr_.get_data(data, &size, bytes.data()) == 0 ? bytes : "";
   }
 
   const Comgr& comgr_;
-  const CompileRequest& request_;
+  const LibraryCompile& what_;
   std::string isa_;
-  std::string failure_;
+  std::string log_;
+  std::optional<LibraryAnswer> failure_;
 };
-
-int compile_here(const CompileRequest& request, int answer) {
-  const Library library(request.compiler);
-  const Comgr comgr(library);
-  if (!library.loaded()) {
-    write_answer(answer, "could not be loaded\n" + library.problem());
-  } else if (!comgr.complete()) {
-    write_answer(answer, "could not be loaded\nfunctions of comgr are missing in it");
-  } else {
-    write_answer(answer, Compilation(comgr, request).run());
-  }
-  return 0;
-}
 
 }  // namespace
 
-Attempt compile_with_comgr(const CompileRequest& request) {
-  const WorkerEnd end = run_worker(request.deadline, [&](int answer) { return compile_here(request, answer); });
-  return library_attempt(end, "amd_comgr_do_action of " + request.compiler + " for " + request.target +
-                                  " with -nogpulib -nogpuinc -O3 -std=c++17");
+std::optional<LibraryAnswer> comgr_refusal(const Library& library, const std::string& target) {
+  const Comgr comgr(library);
+  if (comgr.version == nullptr || comgr.isa_count == nullptr || comgr.isa_name == nullptr) return std::nullopt;
+  std::string why = why_unlisted(comgr, target);
+  if (why.empty()) return std::nullopt;
+  return LibraryAnswer{"not supported", std::move(why), ""};
+}
+
+LibraryAnswer compile_in_comgr(const LibraryCompile& what) {
+  const Library library(what.library);
+  const Comgr comgr(library);
+  if (!library.loaded()) return {"could not be loaded", library.problem(), ""};
+  if (!comgr.complete()) return {"could not be loaded", "functions of comgr are missing in it", ""};
+  // What it does not list may end the process (facts/kernels.md 10).
+  if (auto refusal = comgr_refusal(library, what.target)) return *std::move(refusal);
+  return Compilation(comgr, what).run();
 }
 
 }  // namespace sage

@@ -1,9 +1,10 @@
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "probes/base/text.hpp"
-#include "probes/proof_child/attempt.hpp"
 #include "probes/proof_child/library.hpp"
+#include "probes/proof_child/library_compile.hpp"
 #include "probes/proof_child/outcome.hpp"
 
 namespace sage {
@@ -35,68 +36,57 @@ struct Hiprtc {
   const char* (*error_text)(int);
 };
 
-constexpr std::size_t largest_answer = 64 * 1024 * 1024;
-
 std::string log_of(const Hiprtc& rtc, Program program) {
   std::size_t size = 0;
-  if (rtc.log_size(program, &size) != 0 || size == 0 || size > largest_answer) return "";
+  if (rtc.log_size(program, &size) != 0 || size == 0 || size > largest_library_answer) return "";
   std::string log(size, '\0');
   if (rtc.log(program, log.data()) != 0) return "";
   return log.c_str();
 }
 
-int failed(int answer, const Hiprtc& rtc, int error, const std::string& log) {
+LibraryAnswer failed(const Hiprtc& rtc, int error, std::string words) {
   const char* text = rtc.error_text(error);
-  write_answer(answer, "error " + std::to_string(error) + " (" + (text == nullptr ? "" : text) + ")\n" + log);
-  return 0;
+  return {"error " + std::to_string(error) + " (" + (text == nullptr ? "" : text) + ")", std::move(words), ""};
 }
 
-// Always with --offload-arch: without it hipRTC loads whatever libamdhip64.so the loader finds (facts/wheels.md 2.11).
-int compile_here(const CompileRequest& request, const std::string& arch, int answer) {
-  load_comgr_beside(request.compiler);
-  const Library library(request.compiler);
-  if (!library.loaded()) {
-    write_answer(answer, "could not be loaded\n" + library.problem());
-    return 0;
+/// Before hipRTC of ROCm 6 an unknown target ends the process (facts/kernels.md 10). The comgr that it uses is asked.
+std::optional<LibraryAnswer> refusal_of_comgr(const std::string& target) {
+  for (const char* name : comgr_names) {
+    const Library loaded = Library::already_loaded(name);
+    if (loaded.loaded()) return comgr_refusal(loaded, target);
   }
-  const Hiprtc rtc(library);
-  if (!rtc.complete()) {
-    write_answer(answer, "could not be loaded\nit has no hipRTC inside");
-    return 0;
-  }
-  Program program = nullptr;
-  const std::string text(proof_source(request.kind, request.source));
-  if (const int error = rtc.create(&program, text.c_str(), "kernel.hip", 0, nullptr, nullptr); error != 0) {
-    return failed(answer, rtc, error, "hiprtcCreateProgram failed");
-  }
-  const char* options[] = {arch.c_str(), "-O3", "-std=c++17"};
-  if (const int error = rtc.compile(program, 3, options); error != 0) {
-    return failed(answer, rtc, error, log_of(rtc, program));
-  }
-  std::size_t size = 0;
-  if (const int error = rtc.code_size(program, &size); error != 0) {
-    return failed(answer, rtc, error, "hiprtcGetCodeSize failed");
-  }
-  if (size > largest_answer) {
-    write_answer(answer, "failed\nhiprtcGetCodeSize says " + std::to_string(size) + " bytes");
-    return 0;
-  }
-  std::string code(size, '\0');
-  if (const int error = rtc.code(program, code.data()); error != 0) {
-    return failed(answer, rtc, error, "hiprtcGetCode failed");
-  }
-  const bool written = write_bytes(object_file, code);
-  write_answer(answer, written ? outcome_ok : std::string_view("failed\nthe code object could not be written"));
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace
 
-Attempt compile_with_hiprtc(const CompileRequest& request) {
-  const std::string arch = "--offload-arch=" + request.target;
-  const WorkerEnd end =
-      run_worker(request.deadline, [&](int answer) { return compile_here(request, arch, answer); });
-  return library_attempt(end, "hiprtcCompileProgram of " + request.compiler + " with " + arch + " -O3 -std=c++17");
+LibraryAnswer compile_in_hiprtc(const LibraryCompile& what) {
+  load_comgr_beside(what.library);
+  const Library library(what.library);
+  if (!library.loaded()) return {"could not be loaded", library.problem(), ""};
+  const Hiprtc rtc(library);
+  if (!rtc.complete()) return {"could not be loaded", "it has no hipRTC inside", ""};
+  if (auto refusal = refusal_of_comgr(what.target)) return *std::move(refusal);
+  Program program = nullptr;
+  const std::string text(what.text);
+  if (const int error = rtc.create(&program, text.c_str(), "kernel.hip", 0, nullptr, nullptr); error != 0) {
+    return failed(rtc, error, "hiprtcCreateProgram failed");
+  }
+  std::vector<const char*> options;
+  for (const std::string& option : what.options) options.push_back(option.c_str());
+  if (const int error = rtc.compile(program, static_cast<int>(options.size()), options.data()); error != 0) {
+    return failed(rtc, error, log_of(rtc, program));
+  }
+  std::size_t size = 0;
+  if (const int error = rtc.code_size(program, &size); error != 0) {
+    return failed(rtc, error, "hiprtcGetCodeSize failed");
+  }
+  if (size > largest_library_answer) {
+    return {"failed", "hiprtcGetCodeSize says " + std::to_string(size) + " bytes", ""};
+  }
+  std::string code(size, '\0');
+  if (const int error = rtc.code(program, code.data()); error != 0) return failed(rtc, error, "hiprtcGetCode failed");
+  return {std::string(outcome_ok), log_of(rtc, program), std::move(code)};
 }
 
 }  // namespace sage

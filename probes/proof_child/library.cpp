@@ -23,11 +23,17 @@ Library::Library(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NO
   problem_ = words == nullptr ? "unknown loader error" : words;
 }
 
+Library Library::already_loaded(const char* name) {
+  Library found;
+  found.handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  return found;
+}
+
 void* Library::symbol(const char* name) const { return handle_ == nullptr ? nullptr : dlsym(handle_, name); }
 
 void load_comgr_beside(const std::string& library) {
   const std::string folder = library.substr(0, library.rfind('/') + 1);
-  for (const char* name : {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"}) {
+  for (const char* name : comgr_names) {
     if (access((folder + name).c_str(), R_OK) != 0) continue;
     if (Library(folder + name).loaded()) return;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -14,6 +15,9 @@ class Library {
   /// By absolute path.
   explicit Library(const std::string& path);
 
+  /// The one of this name that is in the process already; not loaded() when there is none.
+  [[nodiscard]] static Library already_loaded(const char* name);
+
   [[nodiscard]] bool loaded() const { return handle_ != nullptr; }
   /// The loader's words when it is not loaded.
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -25,11 +29,15 @@ class Library {
   }
 
  private:
+  Library() = default;
   [[nodiscard]] void* symbol(const char* name) const;
 
   void* handle_ = nullptr;
   std::string problem_;
 };
+
+/// The names that comgr has had, the newest first.
+inline constexpr std::array comgr_names = {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"};
 
 /// Loads the libamd_comgr that lies beside `library`, if there is one: hipRTC asks for it by its bare SONAME, and gets
 /// the system's if none is loaded yet (facts/wheels.md 2.11).

@@ -8,6 +8,7 @@
 
 #include "probes/facts/facts_json.hpp"
 #include "probes/host/program.hpp"
+#include "probes/proof_child/compile_unit.hpp"
 #include "probes/proof_child/warden.hpp"
 
 namespace sage {
@@ -50,8 +51,7 @@ std::optional<E> named(const Options& options, const char* name) {
 }
 
 int refuse() {
-  std::fputs("'sage-doctor internal' is how 'sage-doctor check --deep' starts itself; it is not for use by hand\n",
-             stderr);
+  std::fputs("'sage-doctor internal' is how sage-doctor starts itself; it is not for use by hand\n", stderr);
   return bad_usage;
 }
 
@@ -80,6 +80,18 @@ int run_python(const Options& options) {
   return guard(longest_python, [&] { return print(prove_python(*executable)); });
 }
 
+int run_compile_unit(const Options& options) {
+  const auto kind = named<CompilerKind>(options, "--kind");
+  const auto library = given(options, "--compiler");
+  const auto target = given(options, "--target");
+  const auto unit = given(options, "--unit");
+  const auto source = given(options, "--source");
+  const auto output = given(options, "--output");
+  const bool of_library = kind == CompilerKind::hiprtc || kind == CompilerKind::comgr;
+  if (!of_library || !library || !target || !unit || !source || !output) return refuse();
+  compile_unit({*kind, *library, *target, *unit, *source, *output});
+}
+
 }  // namespace
 
 ProofCall call_for(const CompileRequest& request) {
@@ -105,6 +117,7 @@ int run_proof(const std::vector<std::string>& arguments) {
   Options options;
   for (std::size_t i = 1; i < arguments.size(); i += 2) options[arguments[i]] = arguments[i + 1];
   if (arguments[0] == "compile") return run_compile(options);
+  if (arguments[0] == compile_unit_verb) return run_compile_unit(options);
   if (arguments[0] == "runtime") return run_runtime(options);
   if (arguments[0] == "python") return run_python(options);
   return refuse();

@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,19 +56,25 @@ sigset_t watched_signals() {
   return watched;
 }
 
-/// Waits for the worker's end; nullopt when the deadline or a signal came first.
-std::optional<int> wait_for(pid_t worker, const sigset_t& watched, Clock::time_point end) {
+/// Waits for the worker's end, the deadline or a signal, and says in `end` which it was.
+void wait_for(pid_t worker, const sigset_t& watched, Clock::time_point until, GuardEnd& end) {
   for (;;) {
     int status = 0;
     const pid_t ended = waitpid(worker, &status, WNOHANG);
-    if (ended == worker) return status;
-    const auto left = end - Clock::now();
-    if (left <= Clock::duration::zero()) return std::nullopt;
+    if (ended == worker) {
+      end.status = status;
+      return;
+    }
+    const auto left = until - Clock::now();
+    if (left <= Clock::duration::zero()) {
+      end.timed_out = true;
+      return;
+    }
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(left);
     const timespec pause{seconds.count(),
                          std::chrono::duration_cast<std::chrono::nanoseconds>(left - seconds).count()};
     const int caught = sigtimedwait(&watched, nullptr, &pause);
-    if (caught > 0 && caught != SIGCHLD) return std::nullopt;
+    if (caught > 0 && caught != SIGCHLD) return;
   }
 }
 
@@ -111,7 +118,7 @@ void end_all_descendants() {
 
 }  // namespace
 
-int guard(std::chrono::milliseconds deadline, const std::function<int()>& work) {
+GuardEnd guard_closely(std::chrono::milliseconds deadline, const std::function<int()>& work) {
   // Until here a dying parent kills us (run_child), and there is nothing to clean up. Blocked first: SIGTERM waits.
   const sigset_t watched = watched_signals();
   ::signal(SIGCHLD, SIG_DFL);
@@ -119,25 +126,39 @@ int guard(std::chrono::milliseconds deadline, const std::function<int()>& work) 
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
 
+  GuardEnd end;
   const Result<std::string> folder = make_private_folder();
   if (!folder) {
-    std::fprintf(stderr, "%s\n", folder.error().text.c_str());
-    return no_answer;
+    end.problem = folder.error().text;
+    return end;
   }
   const pid_t warden = getpid();
   const pid_t worker = fork();
   if (worker == 0) be_worker(warden, *folder, work);
 
-  std::optional<int> status;
-  if (worker > 0) status = wait_for(worker, watched, Clock::now() + deadline);
+  if (worker > 0) wait_for(worker, watched, Clock::now() + deadline, end);
+  if (worker < 0) end.problem = system_error(errno, "starting a child process").text;
   end_all_descendants();
+  rusage used = {};
+  getrusage(RUSAGE_CHILDREN, &used);
+  constexpr std::uint64_t kibibyte = 1024;
+  end.peak_memory_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * kibibyte;
   std::error_code ignored;
   std::filesystem::remove_all(*folder, ignored);
-  if (!status || !WIFEXITED(*status)) {
+  return end;
+}
+
+int guard(std::chrono::milliseconds deadline, const std::function<int()>& work) {
+  const GuardEnd end = guard_closely(deadline, work);
+  if (!end.problem.empty()) {
+    std::fprintf(stderr, "%s\n", end.problem.c_str());
+    return no_answer;
+  }
+  if (!end.status || !WIFEXITED(*end.status)) {
     std::fprintf(stderr, "the proof was stopped\n");
     return no_answer;
   }
-  return WEXITSTATUS(*status);
+  return WEXITSTATUS(*end.status);
 }
 
 }  // namespace sage

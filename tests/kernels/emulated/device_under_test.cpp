@@ -5,16 +5,10 @@
 namespace sage::test {
 namespace {
 
-// SAGE_ONLY_DP=64 leaves the other head dims out: enough for a quick look at one test case.
-#if defined(SAGE_ONLY_DP) && SAGE_ONLY_DP == 64
-#define SAGE_NAME_64(pv, length) {"sage_attention_d64_" #pv "_" #length, &sage_attention_d64_##pv##_##length},
-#define SAGE_NAME_96(pv, length)
-#define SAGE_NAME_128(pv, length)
-#define SAGE_NAME_256(pv, length)
-#define SAGE_NAME(dp, pv, length, ...) SAGE_NAME_##dp(pv, length)
-#else
-#define SAGE_NAME(dp, pv, length, ...) {"sage_attention_d" #dp "_" #pv "_" #length, &sage_attention_d##dp##_##pv##_##length},
-#endif
+// -DSAGE_ONLY with some -DSAGE_PICK_... (kernels.hpp) leaves the others out: enough for a quick look at one test case.
+#define SAGE_NAME(dp, pv, length, ...)                   \
+  SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)({ \
+      "sage_attention_d" #dp "_" #pv "_" #length, &sage_attention_d##dp##_##pv##_##length}, )
 
 Device make_device() {
   Device device;

@@ -90,12 +90,13 @@ int main(int argc, char** argv) {
       !good(amd_comgr_create_data_set(&sources), "set") || !good(amd_comgr_data_set_add(sources, source), "add")) {
     return 1;
   }
-  const std::string subset = "-DSAGE_ONLY_DP=" + std::to_string(only_dp);
   amd_comgr_data_set_t bitcode;
   amd_comgr_data_set_t relocatable;
   amd_comgr_data_set_t executable;
   if (!stage(AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC, AMD_COMGR_LANGUAGE_HIP,
-             {"-nogpulib", "-nogpuinc", "-O3", "-std=c++17", subset.c_str()}, sources, bitcode) ||
+             {"-nogpulib", "-nogpuinc", "-O3", "-std=c++17", "-DSAGE_ONLY", "-DSAGE_PICK_sage_prologue",
+              "-DSAGE_PICK_sage_attention_d64_F16_LONG", "-DSAGE_PICK_sage_attention_d64_F16_SHORT"},
+             sources, bitcode) ||
       !stage(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, AMD_COMGR_LANGUAGE_NONE, {"-O3"}, bitcode, relocatable) ||
       !stage(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, AMD_COMGR_LANGUAGE_NONE, {}, relocatable, executable)) {
     return 1;

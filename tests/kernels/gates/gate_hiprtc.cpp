@@ -46,9 +46,9 @@ int compile(const char* path, const std::string& text, const std::string& output
   }
   Program program = nullptr;
   if (create(&program, text.c_str(), "sage_kernels.hip", 0, nullptr, nullptr) != 0) return 1;
-  const std::string subset = "-DSAGE_ONLY_DP=" + std::to_string(only_dp);
-  const char* options[] = {"--offload-arch=gfx90a", "-O3", "-std=c++17", subset.c_str()};
-  const int result = build(program, 4, options);
+  const char* options[] = {"--offload-arch=gfx90a", "-O3", "-std=c++17", "-DSAGE_ONLY", "-DSAGE_PICK_sage_prologue",
+                           "-DSAGE_PICK_sage_attention_d64_F16_LONG", "-DSAGE_PICK_sage_attention_d64_F16_SHORT"};
+  const int result = build(program, static_cast<int>(std::size(options)), options);
   std::size_t size = 0;
   if (result != 0) {
     log_size(program, &size);

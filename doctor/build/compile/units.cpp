@@ -1,0 +1,80 @@
+#include "doctor/build/compile/units.hpp"
+
+#include <algorithm>
+
+#include "kernels/code_object/target.hpp"
+#include "kernels/runtime/family.hpp"
+#include "probes/base/text.hpp"
+
+namespace sage {
+namespace {
+
+constexpr std::string_view nvidia_prefix = "sm_";
+
+std::optional<runtime::FamilySupport> support_of(std::string_view target) {
+  if (target.starts_with(nvidia_prefix)) {
+    const auto sm = parse_number(target.substr(nvidia_prefix.size()));
+    constexpr std::uint64_t largest_sm = 999;
+    if (!sm || *sm > largest_sm) return std::nullopt;
+    return runtime::family_of_sm(static_cast<unsigned>(*sm));
+  }
+  const auto id = code_object::parse_target_id(target);
+  if (!id) return std::nullopt;
+  return runtime::family_of(id->processor);
+}
+
+Unit prologue() {
+  return {std::string(prologue_unit),
+          {device::statistics_kernel, device::finalise_kernel, device::quantise_kernel},
+          nullptr};
+}
+
+}  // namespace
+
+std::optional<TargetUnits> units_of(std::string_view target) {
+  const auto support = support_of(target);
+  if (!support) return std::nullopt;
+  TargetUnits all{support->family, support->fp8, {prologue()}};
+  for (const device::Tile& tile : device::tile_table) {
+    if (tile.family != support->family) continue;
+    if (tile.pv == device::PvType::fp8 && !support->fp8) continue;
+    all.units.push_back({tile.kernel, {tile.kernel}, &tile});
+  }
+  // The largest head dims take the compilers longest; one of them started last would be waited for alone.
+  std::stable_sort(all.units.begin() + 1, all.units.end(),
+                   [](const Unit& a, const Unit& b) { return a.tile->dp > b.tile->dp; });
+  return all;
+}
+
+std::vector<std::string> targets_with_kernels() {
+  std::vector<std::string> names;
+  for (const std::string_view name : runtime::processors_with_kernels()) names.emplace_back(name);
+  return names;
+}
+
+const Unit* other_length(const TargetUnits& all, const Unit& unit) {
+  if (unit.tile == nullptr) return nullptr;
+  const device::Tile& tile = *unit.tile;
+  for (const Unit& other : all.units) {
+    if (other.tile == nullptr || other.tile == unit.tile) continue;
+    if (other.tile->dp == tile.dp && other.tile->pv == tile.pv && other.tile->length != tile.length) return &other;
+  }
+  return nullptr;
+}
+
+std::string object_file_name(std::string_view target, std::string_view unit) {
+  const std::string_view suffix = target.starts_with(nvidia_prefix) ? ".cubin" : ".hsaco";
+  return std::string(target) + "-" + std::string(unit) + std::string(suffix);
+}
+
+std::string_view family_name(device::Family family) {
+  switch (family) {
+    case device::Family::gfx9: return "gfx9";
+    case device::Family::gfx11: return "gfx11";
+    case device::Family::gfx12: return "gfx12";
+    case device::Family::nvidia: break;
+  }
+  return "nvidia";
+}
+
+}  // namespace sage
