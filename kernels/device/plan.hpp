@@ -110,7 +110,8 @@ constexpr int tile_lds_bytes(const Tile& tile) {
   const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp);
   const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv);
   const int q_tile = tile.family == Family::nvidia ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
-  const int state = tile.family == Family::nvidia && tile.groups > 1 ? tile.threads() * tile.groups * 16 : 0;
+  const int units = 4 + tile.groups * (tile.pv == PvType::fp8 ? 2 : 1);
+  const int state = tile.family == Family::nvidia && tile.groups > 1 ? tile.threads() * units * 16 : 0;
   return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + state;
 }
 
