@@ -51,13 +51,13 @@ SAGE_FN void store_run(void* at, const u16 (&x)[kRun]) {
   }
 }
 
-// A structure as the units in which it is moved: 8 bytes, or a multiple of 16.
+// A structure as the units in which it is moved: one of 8 bytes, or as many as it takes of 16.
 template <class T>
-struct WordsOf {
+struct UnitsOf {
   static_assert(sizeof(T) == 8 || sizeof(T) % 16 == 0, "a structure that is kept fills its units");
   typedef typename CopyUnit<sizeof(T) == 8 ? 8 : 16>::type Unit;
-  static constexpr int units = static_cast<int>(sizeof(T) / sizeof(Unit));
-  Unit unit[units];
+  static constexpr int count = static_cast<int>(sizeof(T) / sizeof(Unit));
+  Unit unit[count];
 };
 
 template <class Arch, int kDp, int kPv, int kWaves, int kGroups, int kKeys, int kKBuffers, int kVBuffers>
@@ -72,10 +72,11 @@ struct Attention {
   static constexpr int k_bytes = kKeys * Arch::k_row_bytes(kDp);
   static constexpr int v_bytes = kDp * Arch::v_row_bytes(kKeys);
   static constexpr int q_bytes = Arch::queries_in_shared ? queries * Arch::k_row_bytes(kDp) : 0;
-  // Where registers are short, each thread keeps in shared memory what the matrix instructions do not need: see Kept.
+  // Where registers are short, each thread keeps in shared memory what the products do not need: see Kept.
   static constexpr bool state_in_shared = Arch::queries_in_shared && kGroups > 1;
-  static constexpr int kept_units = 4 + kGroups * (Arch::exact_lse ? 2 : 1);
-  static constexpr int state_bytes = state_in_shared ? threads * 16 * kept_units : 0;
+  static constexpr bool copy_in_shared = state_in_shared || (Arch::queries_in_shared && kDp * v_element > 256);
+  static constexpr int kept_units = (copy_in_shared ? 2 : 0) + (state_in_shared ? 2 + kGroups * (Arch::exact_lse ? 2 : 1) : 0);
+  static constexpr int state_bytes = threads * kept_units * 16;
   static constexpr int shared_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + q_bytes + state_bytes;
   // Shared memory: the first K buffer, the first V buffer, the second ones, Q. Buffers of a kind that has two are `buffer_step` apart.
   static constexpr int buffer_step = k_bytes + (kVBuffers == 2 ? v_bytes : 0);
@@ -111,29 +112,29 @@ struct Attention {
     int wave_end;  // uniform: end of this wave's keys
   };
 
-  // What lies in shared memory instead of registers if `state_in_shared`, in units of 16 bytes a thread. Asking for it again is one load;
-  // what is held across the products is spilled by the compiler, at a place of its choice and a load for every word.
-  enum Kept { kept_walk = 0, kept_copy = 2, kept_limits = 4, kept_exact = 4 + kGroups };
+  // What may lie in shared memory instead of registers, in units of 16 bytes a thread. Asking for it again is one load; what is held across
+  // the products is spilled by the compiler, at a place of its choice and with a load for every word.
+  enum Kept { kept_copy = 0, kept_walk = 2, kept_limits = 4, kept_exact = 4 + kGroups };
 
   static SAGE_FN SharedRef kept(const SharedRef shared, const int unit) {
     return shared + (shared_bytes - state_bytes + (unit * threads + Arch::thread_id()) * 16);
   }
-  template <class T>
+  template <bool kInShared, class T>
   static SAGE_FN void keep(const SharedRef shared, const int unit, const T& x) {
-    if constexpr (state_in_shared) {
-      const WordsOf<T> words = bits_as<WordsOf<T>>(x);
-      SAGE_UNROLL for (int i = 0; i < WordsOf<T>::units; ++i) shared_store(kept(shared, unit + i), words.unit[i]);
+    if constexpr (kInShared) {
+      const UnitsOf<T> units = bits_as<UnitsOf<T>>(x);
+      SAGE_UNROLL for (int i = 0; i < UnitsOf<T>::count; ++i) shared_store(kept(shared, unit + i), units.unit[i]);
     }
   }
   // `held` itself where it is held in registers.
-  template <class T>
+  template <bool kInShared, class T>
   static SAGE_FN T fetch(const SharedRef shared, const int unit, const T& held) {
-    if constexpr (state_in_shared) {
-      WordsOf<T> words;
-      SAGE_UNROLL for (int i = 0; i < WordsOf<T>::units; ++i) {
-        words.unit[i] = shared_load<typename WordsOf<T>::Unit>(kept(shared, unit + i));
+    if constexpr (kInShared) {
+      UnitsOf<T> units;
+      SAGE_UNROLL for (int i = 0; i < UnitsOf<T>::count; ++i) {
+        units.unit[i] = shared_load<typename UnitsOf<T>::Unit>(kept(shared, unit + i));
       }
-      return bits_as<T>(words);
+      return bits_as<T>(units);
     } else {
       return held;
     }
@@ -175,7 +176,7 @@ struct Attention {
                               typename Arch::Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
                               const bool want_lse, const Lane lane, const int first_key, const SageArgs& a,
                               const int group_query, const SharedRef shared, const int group) {
-    rows.limits = fetch(shared, kept_limits + group, rows.limits);
+    rows.limits = fetch<state_in_shared>(shared, kept_limits + group, rows.limits);
     if (masked) {
       int limit[lanes_queries];
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
@@ -203,11 +204,11 @@ struct Attention {
         alpha[q] = Arch::exp2(rows.limits.max[q] - next);
         rows.limits.max[q] = next;
       }
-      keep(shared, kept_limits + group, rows.limits);
+      keep<state_in_shared>(shared, kept_limits + group, rows.limits);
       if constexpr (Arch::exact_lse) {
-        rows.exact = fetch(shared, kept_exact + group, rows.exact);
+        rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
         SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) rows.exact.of[q] *= alpha[q];
-        keep(shared, kept_exact + group, rows.exact);
+        keep<state_in_shared>(shared, kept_exact + group, rows.exact);
       }
       Arch::scale(rows.sum, alpha);
       SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::scale(out[d], alpha);
@@ -223,11 +224,11 @@ struct Attention {
     }
     if constexpr (Arch::exact_lse) {
       if (want_lse) {
-        rows.exact = fetch(shared, kept_exact + group, rows.exact);
+        rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
           SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact.of[Arch::query_slot(i)] += x[b][i];
         }
-        keep(shared, kept_exact + group, rows.exact);
+        keep<state_in_shared>(shared, kept_exact + group, rows.exact);
       }
     }
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
@@ -309,8 +310,8 @@ struct Attention {
         rows[g].limits.max[q] = kNothing;
         rows[g].exact.of[q] = 0.0f;
       }
-      keep(shared, kept_limits + g, rows[g].limits);
-      if constexpr (Arch::exact_lse) keep(shared, kept_exact + g, rows[g].exact);
+      keep<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      if constexpr (Arch::exact_lse) keep<state_in_shared>(shared, kept_exact + g, rows[g].exact);
       const int row = minimum(group_query + Arch::query_of(lane, 0), a.q_len - 1);
       Arch::template load_query<kDp>(query[g], lane, a.q8 + (static_cast<i64>(p.slice) * a.q_len + row) * kDp,
                                      q_shared + (wave * kGroups + g) * Arch::query_tile * Arch::k_row_bytes(kDp));
@@ -333,8 +334,8 @@ struct Attention {
     const SharedRef v_shared = shared + v_start;
     walk.k_lane = Arch::k_lane(lane, kDp);
     walk.v_lane = Arch::v_lane(lane, kKeys);
-    keep(shared, kept_walk, walk);
-    if constexpr (state_in_shared) keep(shared, kept_copy, copy);
+    keep<state_in_shared>(shared, kept_walk, walk);
+    if constexpr (copy_in_shared) keep<copy_in_shared>(shared, kept_copy, copy);
     const typename Arch::Seed seed = Arch::template seed<kDp>(kMagicBits);
     if (tiles > 0) {
       if constexpr (Arch::queries_in_shared) {
@@ -351,12 +352,12 @@ struct Attention {
       const int next = buffer_step - now;
       const SharedRef k_next = shared + next;
       const SharedRef v_next = v_shared + (kVBuffers == 2 ? next : 0);
-      if constexpr (state_in_shared) copy = fetch(shared, kept_copy, copy);
+      if constexpr (copy_in_shared) copy = fetch<copy_in_shared>(shared, kept_copy, copy);
       copy.start(Copy::following(j, tiles), k_next, v_next);
       Arch::schedule_fence();
       const int first_key = j * kKeys;
-      if (first_key < fetch(shared, kept_walk, walk).wave_end) {
-        walk = fetch(shared, kept_walk, walk);
+      if (first_key < fetch<state_in_shared>(shared, kept_walk, walk).wave_end) {
+        walk = fetch<state_in_shared>(shared, kept_walk, walk);
         const SharedRef k_at = shared + (now + walk.k_lane);
         if constexpr (Arch::queries_in_shared) query[0].at = walk.query;
         Scores s[blocks][kGroups];
@@ -366,7 +367,7 @@ struct Attention {
         }
         float k_scale[blocks];
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(walk.k_scales + j * blocks + b);
-        walk = fetch(shared, kept_walk, walk);
+        walk = fetch<state_in_shared>(shared, kept_walk, walk);
         const bool masked = first_key + kKeys > walk.unmasked_end;
         Probabilities weights[blocks][kGroups];
         SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
@@ -377,7 +378,7 @@ struct Attention {
                   walk.first_query + g * Arch::query_tile, shared, g);
           SAGE_UNROLL for (int b = 0; b < blocks; ++b) weights[b][g] = group_p[b];
         }
-        const SharedRef v_at = v_shared + ((kVBuffers == 2 ? now : 0) + fetch(shared, kept_walk, walk).v_lane);
+        const SharedRef v_at = v_shared + ((kVBuffers == 2 ? now : 0) + fetch<state_in_shared>(shared, kept_walk, walk).v_lane);
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
           Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, weights[b]);
         }
@@ -397,8 +398,8 @@ struct Attention {
     const Place p = place(a);
     const float* const v_scale = a.v_scale + static_cast<i64>(p.kv) * kDp;
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
-      rows[g].limits = fetch(shared, kept_limits + g, rows[g].limits);
-      if constexpr (Arch::exact_lse) rows[g].exact = fetch(shared, kept_exact + g, rows[g].exact);
+      rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      if constexpr (Arch::exact_lse) rows[g].exact = fetch<state_in_shared>(shared, kept_exact + g, rows[g].exact);
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = p.first_query + g * Arch::query_tile + Arch::query_of(p.lane, q);
         const float sum = Arch::total(rows[g].sum, q);
