@@ -19,7 +19,7 @@ constexpr int long_queries = 2061;
 // Keys that the first query of the causal problem sees on a GPU. The log-sum-exp of a query with one key is one score, off by
 // the rounding of one product: 0.01 on average and several times that somewhere, which says nothing about a kernel.
 constexpr int keys_before = 456;
-constexpr int rows_compared = 200;
+constexpr int rows_compared = 100;
 
 std::vector<device::Problem> problems_for(const Device& device, const device::Tile& tile) {
   device::Problem dense;
