@@ -109,7 +109,8 @@ int run_env_check(const EnvOptions& options) {
   }
   const std::optional<std::string> mark = find_mark(*text);
   if (!mark) {
-    spdlog::error("{}: was not made by sage-doctor env; it has no line \"Made from: sage-doctor-env/1...\"", options.check);
+    spdlog::error("{} was not made by sage-doctor env: there is no mark \"sage-doctor-env/1...\" in it",
+                  options.check);
     return exit_usage;
   }
   const Result<Session> session = open_session(options.machine);

@@ -1,5 +1,6 @@
 // `sage-doctor run -- CMD` is the environment of `sage-doctor env` without a shell: the variables are set here and the
-// command takes this process over, so that signals, the terminal and the exit status are its own. Statuses as of env(1).
+// command takes this process over, so that signals, the terminal and the exit status are its own. Statuses as of
+// env(1).
 
 #include <unistd.h>
 

@@ -39,13 +39,15 @@ constexpr auto languages = std::to_array<Language>({
 });
 
 const Language* language_of(Shell shell) {
-  const auto row = std::find_if(languages.begin(), languages.end(), [&](const Language& l) { return l.shell == shell; });
+  const auto row =
+      std::find_if(languages.begin(), languages.end(), [&](const Language& l) { return l.shell == shell; });
   return row == languages.end() ? nullptr : &*row;
 }
 
 ScriptTemplate template_of(const Language& language) {
   const auto files = embedded_env_templates();
-  const auto file = std::find_if(files.begin(), files.end(), [&](const EmbeddedFile& f) { return f.name == language.file; });
+  const auto file =
+      std::find_if(files.begin(), files.end(), [&](const EmbeddedFile& f) { return f.name == language.file; });
   return ScriptTemplate(file == files.end() ? "" : file->text);
 }
 
@@ -65,26 +67,26 @@ Words words_of(const EnvSetting& setting) {
 }
 
 /// One section for each element, put in front one after the other: the foremost comes last.
-Result<std::string> elements_of(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts,
-                                std::string_view section) {
+Result<std::string> elements_of(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts) {
   std::string text;
   for (auto element = setting.values.rbegin(); element != setting.values.rend(); ++element) {
     if (element->empty() || contains(*element, ":")) {
-      return cannot_write(setting, language.shell, *element, "a colon, or nothing at all, between the colons of a list");
+      return cannot_write(setting, language.shell, *element,
+                          "a colon, or nothing at all, between the colons of a list");
     }
     Result<std::string> quoted = language.quote_element(*element);
     if (!quoted) return cannot_write(setting, language.shell, *element, quoted.error().text);
-    text += parts.fill(section, {{"VARIABLE", setting.variable}, {"VALUE", *quoted}, {"PLAIN", *element}});
+    text += parts.fill("element", {{"VARIABLE", setting.variable}, {"VALUE", *quoted}});
   }
   return text;
 }
 
-Result<std::string> written(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts, bool force,
-                            const EnvironmentValues& after) {
+Result<std::string> written(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts,
+                            bool force, const EnvironmentValues& after) {
   Words words = words_of(setting);
   if (setting.kept) return parts.fill("kept", words);
   if (setting.kind == SettingKind::prepend) {
-    Result<std::string> elements = elements_of(setting, language, parts, "element");
+    Result<std::string> elements = elements_of(setting, language, parts);
     if (!elements) return elements.error();
     words["ELEMENTS"] = *elements;
     const auto finished = after.find(setting.variable);
@@ -104,20 +106,13 @@ Result<std::string> written(const EnvSetting& setting, const Language& language,
   return parts.fill(force ? "force" : "set", words);
 }
 
-/// What a template needs to take settings back without knowing their names: the text of both undo sections.
-Result<std::string> undo_of(const EnvPlan& plan, const Language& language, const ScriptTemplate& parts) {
+/// What csh needs: a paragraph that takes it back for each variable that any script of ours may have set. Other
+/// languages find them by name and have no such sections.
+std::string undo_all(const ScriptTemplate& parts) {
   std::string text;
-  for (const EnvSetting& setting : plan.settings) {
-    if (setting.kept) continue;
-    Words words = words_of(setting);
-    if (setting.kind == SettingKind::prepend) {
-      Result<std::string> elements = elements_of(setting, language, parts, "undo_element");
-      if (!elements) return elements.error();
-      words["UNDO_ELEMENTS"] = *elements;
-      text += parts.fill("undo_prepend", words);
-    } else {
-      text += parts.fill("undo_set", words);
-    }
+  for (const PlannedVariable& variable : planned_variables) {
+    const bool list = variable.kind == SettingKind::prepend;
+    text += parts.fill(list ? "undo_prepend" : "undo_set", {{"VARIABLE", std::string(variable.name)}});
   }
   return text;
 }
@@ -216,12 +211,10 @@ Result<std::string> write_script(const EnvPlan& plan, Shell shell, const ScriptO
     if (!text) return text.error();
     settings += *text;
   }
-  Result<std::string> undo = undo_of(plan, *language, parts);
-  if (!undo) return undo.error();
   return parts.fill("script", {{"HEADER", header_of(plan, shell, origin)},
                                {"MARK", plan.mark},
                                {"SETTINGS", settings},
-                               {"UNDO", *undo}});
+                               {"UNDO", undo_all(parts)}});
 }
 
 std::string failing_script(Shell shell, std::string_view reason) {
@@ -231,7 +224,11 @@ std::string failing_script(Shell shell, std::string_view reason) {
   const bool shell_word = language->quote == quote_posix || language->quote == quote_fish ||
                           language->quote == quote_csh || language->quote == quote_powershell ||
                           language->quote == quote_tcl;
-  return template_of(*language).fill("failure", {{"REASON", shell_word ? *language->quote(text) : text}});
+  if (shell_word) return template_of(*language).fill("failure", {{"REASON", *language->quote(text)}});
+  // With an equals sign the line would be one that sets something.
+  std::string words = text;
+  std::replace(words.begin(), words.end(), '=', ' ');
+  return template_of(*language).fill("failure", {{"REASON", words}});
 }
 
 }  // namespace sage

@@ -14,7 +14,11 @@ setenv @VARIABLE@ @VALUE@
 
 @@force
 # @WHY@
-setenv @VARIABLE@ @VALUE@
+if {[llength [info commands pushenv]]} {
+  pushenv @VARIABLE@ @VALUE@
+} else {
+  setenv @VARIABLE@ @VALUE@
+}
 
 @@prepend
 # @WHY@

@@ -42,7 +42,7 @@ SITUATIONS = {
     "bare": {},
     "empty": {"LD_LIBRARY_PATH": "", "ROCM_PATH": "", "HIP_PATH": ""},
     "own values": {"LD_LIBRARY_PATH": ":/a b::/c", "ROCM_PATH": "/mine's $x", "HIP_PATH": "x\ny !z\\"},
-    "already there": {"LD_LIBRARY_PATH": "/opt/rocm-7.2.0 beta/lib:/z", "MAX_JOBS": "3"},
+    "already there": {"LD_LIBRARY_PATH": "/opt/rocm-7.2.0 beta/lib:/z", "MAX_JOBS": "4"},
 }
 
 
@@ -231,12 +231,7 @@ class Matrix(unittest.TestCase):
     def test_odd_characters_survive_or_are_refused_by_name(self):
         for name in self.each_shell():
             with self.subTest(shell=name):
-                if name == "tcsh":
-                    refused = self.script("csh", ODD_ROOT)
-                    self.assertEqual(refused.returncode, 1)
-                    self.assertIn(b"cannot write PATH for csh", refused.stderr)
-                else:
-                    self.check_round_trip(name, ODD_ROOT, "own values", True, True)
+                self.check_round_trip(name, ODD_ROOT, "own values", True, True)
 
     def test_a_later_edit_is_left_alone(self):
         script = self.script("sh", SPACED_ROOT).stdout
