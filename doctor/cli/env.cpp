@@ -15,8 +15,10 @@
 #include "doctor/env/apply.hpp"
 #include "doctor/env/environment_host.hpp"
 #include "doctor/env/fingerprint.hpp"
+#include "doctor/env/plan_parts.hpp"
 #include "doctor/env/script.hpp"
 #include "probes/base/nearest.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/host/live_host.hpp"
 #include "probes/probe.hpp"
 
@@ -73,6 +75,21 @@ std::string resolved(const Host& host, const std::string& path) {
   return host.canonical(absolute).value_or(path);
 }
 
+/// The ROCm folder of a compiler: /x of /x/bin/hipcc and of /x/lib/llvm/bin/clang++. Empty for a plain name.
+std::string tree_around(const std::string& compiler) {
+  if (!compiler.starts_with('/')) return "";
+  std::string tree = parent_folder(parent_folder(compiler));
+  for (const std::string_view llvm : {"/lib/llvm", "/llvm"}) {
+    if (tree.ends_with(llvm)) tree.resize(tree.size() - llvm.size());
+  }
+  return tree;
+}
+
+/// What the user names is looked at wherever it lies; the probes know only the usual places.
+void add_tree(const std::string& tree, ProbeOptions& probe) {
+  if (!tree.empty() && !is_system_folder(tree)) probe.search_folders.push_back(tree);
+}
+
 }  // namespace
 
 Result<TriedPlan> make_plan(const EnvOptions& options, const Session& session) {
@@ -81,7 +98,12 @@ Result<TriedPlan> make_plan(const EnvOptions& options, const Session& session) {
   request.override_gfx = options.override_gfx;
   request.force = options.force;
   request.python_named = !options.machine.python.empty();
-  return plan_and_try(*session.host, session.tables, session.probe_options, request);
+  ProbeOptions probe = session.probe_options;
+  for (const std::string& tree : {request.wish.root, tree_around(request.wish.toolchain),
+                                  tree_around(request.wish.canonical)}) {
+    add_tree(tree, probe);
+  }
+  return plan_and_try(*session.host, session.tables, probe, request);
 }
 
 int run_env(const EnvOptions& options) {
@@ -120,6 +142,7 @@ int run_env_check(const EnvOptions& options) {
   }
   ProbeOptions probe = session->probe_options;
   if (probe.python.empty()) probe.python = named_python(*mark);
+  add_tree(recorded_root(*mark), probe);
   const EnvironmentHost seen(*session->host, deactivated(session->host->environment()));
   const Result<MarkComparison> result = compare_mark(*mark, collect_facts(seen, session->tables, probe));
   if (!result) {

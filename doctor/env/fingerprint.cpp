@@ -226,6 +226,10 @@ Result<MarkComparison> compare_mark(std::string_view mark, const Facts& facts) {
   return result;
 }
 
+std::string recorded_root(std::string_view mark) {
+  return is_mark(mark) ? recorded(read_mark(mark), "root") : "";
+}
+
 std::string named_python(std::string_view mark) {
   if (!is_mark(mark)) return "";
   const Recorded then = read_mark(mark);

@@ -6,8 +6,8 @@
 # What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone exactly and told from your own values.
 
 # Takes back what the notes say, whichever run and whichever shell made them. A value that was changed since is left
-# alone. csh has no functions: this is one alias of many lines, and an alias can neither call another nor use eval. So
-# there is a paragraph for each variable that any such script may set. A list is taken apart as words: its blanks become
+# alone. csh has no functions: this is one alias of many lines, and an alias can neither call another, nor use eval,
+# nor have a loop in a loop. So there is a paragraph for each variable that any such script may set. A list is taken apart as words: its blanks become
 # {_}, its colons blanks, and each element has an x in front, so that none is empty.
 alias sage_doctor_deactivate '\
 @UNDO@
@@ -110,21 +110,23 @@ if ($?SAGE_DOCTOR_ENV_ADDED_@VARIABLE@ && $?@VARIABLE@) then\
   else\
     set sage_doctor_added = "x${SAGE_DOCTOR_ENV_ADDED_@VARIABLE@:q:as/ /{_}/:as/:/ x/}"\
     set sage_doctor_added = (${sage_doctor_added:x})\
-    while ($#sage_doctor_added)\
-      set sage_doctor_rest = (${sage_doctor_all:x})\
-      set sage_doctor_all = ""\
-      set sage_doctor_taken = 0\
-      while ($#sage_doctor_rest)\
-        if (! $sage_doctor_taken && "$sage_doctor_rest[1]:q" == "$sage_doctor_added[1]:q") then\
-          set sage_doctor_taken = 1\
-        else if ("x${sage_doctor_all:q}" == x) then\
-          set sage_doctor_all = "$sage_doctor_rest[1]:q"\
-        else\
-          set sage_doctor_all = "${sage_doctor_all:q} $sage_doctor_rest[1]:q"\
-        endif\
-        shift sage_doctor_rest\
-      end\
-      shift sage_doctor_added\
+    set sage_doctor_all = ""\
+    set sage_doctor_taken = 0\
+    while ($#sage_doctor_rest)\
+      if (! $sage_doctor_taken && "$sage_doctor_rest[1]:q" == "$sage_doctor_added[1]:q") then\
+        set sage_doctor_taken = 1\
+      else if ("x${sage_doctor_all:q}" == x) then\
+        set sage_doctor_all = "$sage_doctor_rest[1]:q"\
+      else\
+        set sage_doctor_all = "${sage_doctor_all:q} $sage_doctor_rest[1]:q"\
+      endif\
+      shift sage_doctor_rest\
+      if ($#sage_doctor_rest == 0 && $#sage_doctor_added > 1) then\
+        shift sage_doctor_added\
+        set sage_doctor_rest = (${sage_doctor_all:x})\
+        set sage_doctor_all = ""\
+        set sage_doctor_taken = 0\
+      endif\
     end\
     if ("x${sage_doctor_all:q}" == x && ! $?SAGE_DOCTOR_ENV_OLD_@VARIABLE@) then\
       unsetenv @VARIABLE@\

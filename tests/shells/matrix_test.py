@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from binary import BINARY  # noqa: E402
+from binary import BINARY, CAPTURES  # noqa: E402
 
 ENV = shutil.which("env", path="/usr/bin:/bin")
 
@@ -43,6 +43,9 @@ SITUATIONS = {
     "empty": {"LD_LIBRARY_PATH": "", "ROCM_PATH": "", "HIP_PATH": ""},
     "own values": {"LD_LIBRARY_PATH": ":/a b::/c", "ROCM_PATH": "/mine's $x", "HIP_PATH": "x\ny !z\\"},
     "already there": {"LD_LIBRARY_PATH": "/opt/rocm-7.2.0 beta/lib:/z", "MAX_JOBS": "4"},
+    "also behind": {"LD_LIBRARY_PATH": "/z:/opt/rocm-7.2.0 beta/lib:/usr/lib/wsl/lib:"},
+    "only colons": {"LD_LIBRARY_PATH": "::"},
+    "in the folder": {"LD_LIBRARY_PATH": ":"},
 }
 
 
@@ -52,14 +55,28 @@ def toml(text):
 
 def write_capture(folder, root):
     """A machine with a ROCm at `root` that needs everything set: no entry in PATH, libraries that nothing leads to."""
+    shutil.copytree(CAPTURES / BASE, folder.parent / BASE)
     folder.mkdir()
     (folder / "capture.toml").write_text(CAPTURE.replace("@ROOT@", toml(root)[1:-1]), encoding="utf-8")
     return folder
 
 
+BASE = "healthy-wsl2-rocm72"
 CAPTURE = """
 capture_version = 1
-description = "ROCm in an odd folder"
+description = "ROCm in an odd folder, with the bridge to Windows that the runtime in /opt/rocm-7.2.1 lacks"
+extends = "healthy-wsl2-rocm72"
+delete = ["env:HSA_ENABLE_DXG_DETECTION", "/etc/ld.so.conf.d/ld.wsl.conf", "/opt/rocm-7.2.1/lib/librocdxg.so"]
+
+[loader_cache]
+"libdxcore.so" = []
+"librocdxg.so" = []
+
+[elf."@ROOT@/lib/librocdxg.so"]
+soname = "librocdxg.so"
+
+[elf."@ROOT@/lib/librocdxg.so".symbols]
+hsaKmtOpenKFD = true
 
 [process]
 usable_cpus = 16
@@ -69,9 +86,6 @@ libc = "glibc 2.39"
 
 [environment]
 PATH = "/usr/local/bin:/usr/bin:/bin"
-
-[path."/proc/sys/kernel/osrelease"]
-text = "6.14.0-37-generic"
 
 [path."/proc/meminfo"]
 text = \"\"\"
@@ -94,6 +108,9 @@ mode = "0755"
 mode = "0755"
 
 [path."@ROOT@/lib/llvm/bin/ld.lld"]
+mode = "0755"
+
+[path."@ROOT@/lib/llvm/bin/clang-offload-bundler"]
 mode = "0755"
 
 [path."@ROOT@/lib/llvm/lib/clang"]
@@ -218,7 +235,10 @@ class Matrix(unittest.TestCase):
         kinds = {setting["variable"]: setting["kind"] for setting in self.settings(SPACED_ROOT)}
         for variable in ("ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH", "MAX_JOBS"):
             self.assertEqual(kinds.get(variable), "set", kinds)
+        self.assertEqual(kinds.get("HSA_ENABLE_DXG_DETECTION"), "set", kinds)
         self.assertEqual(kinds.get("PATH"), "prepend", kinds)
+        folders = {setting["variable"]: setting["values"] for setting in self.settings(SPACED_ROOT)}
+        self.assertEqual(folders.get("LD_LIBRARY_PATH"), [SPACED_ROOT + "/lib", "/usr/lib/wsl/lib"])
 
     def test_sourced_undone_and_sourced_again(self):
         for name in self.each_shell():
