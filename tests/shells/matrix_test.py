@@ -132,6 +132,35 @@ names = ["ocml.bc", "ockl.bc", "oclc_isa_version_1201.bc"]
 """
 
 
+# What a folder's name may hold, here on the disk. A colon can't be in a list, whatever the shell.
+ODD_FOLDERS = [b"a b", b"a\nb", b"a\xffb", b"it's \"$HOME\" `x` \\ *?[a]{b,c}~!;&|<>()#",
+               b"\xff\n' \"$x\" \\\\n `y` *"]
+
+# A name beside the script, for what a program says.
+ANSWER = "answer"
+
+
+def write_live_root(root):
+    """A ROCm of empty files, whose hipcc says that it is this one."""
+    files = {b"bin/hipcc": b"#!/bin/sh\necho the odd hipcc\n", b"lib/llvm/bin/clang++": b"", b"lib/llvm/bin/ld.lld": b"",
+             b"include/hip/hip_runtime.h": b"", b"include/hip/hip_version.h": b"#define HIP_VERSION_MAJOR 7\n",
+             b".info/version": b"7.2.0-43\n", b"lib/llvm/amdgcn/bitcode/ocml.bc": b"",
+             b"lib/llvm/amdgcn/bitcode/ockl.bc": b"", b"lib/llvm/amdgcn/bitcode/oclc_isa_version_1201.bc": b""}
+    os.makedirs(root + b"/lib/llvm/lib/clang/20", exist_ok=True)
+    for name, text in files.items():
+        path = root + b"/" + name
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(text)
+        os.chmod(path, 0o755)
+
+
+def without_modules(variables):
+    """Less the notes that Environment Modules keeps for itself."""
+    own = ("MODULE", "__MODULES", "LOADEDMODULES", "_LMFILES_", "BASH_FUNC_", "BASH_ENV", "FPATH", "ENV", "MANPATH")
+    return {name: value for name, value in variables.items() if not name.startswith(own)}
+
+
 def environment_of(blob):
     """{name: value} of the output of env -0, without what shells set themselves."""
     items = (item.partition(b"=") for item in blob.split(b"\0") if item)
@@ -188,6 +217,7 @@ class Matrix(unittest.TestCase):
         notes = self.folder / "notes"
         shutil.rmtree(notes, ignore_errors=True)
         notes.mkdir()
+        (self.folder / ANSWER).unlink(missing_ok=True)
         quoted = "'" + str(file).replace("'", "'\\''") + "'" if name != "fish" else "'" + str(file).replace("'", "\\'") + "'"
         out = "'" + str(notes).replace("'", "'\\''") + "'" if name != "fish" else "'" + str(notes).replace("'", "\\'") + "'"
         text = ""
@@ -253,18 +283,49 @@ class Matrix(unittest.TestCase):
             with self.subTest(shell=name):
                 self.check_round_trip(name, ODD_ROOT, "own values", True, True)
 
+    def test_bytes_of_every_kind_in_a_folder_that_is_there(self):
+        """A live machine, not a capture: the folder is on this disk, and a program in it answers by its plain name."""
+        for name in self.each_shell():
+            language, _, _ = SHELLS[name]
+            for folder in ODD_FOLDERS:
+                with self.subTest(shell=name, folder=folder):
+                    root = os.fsencode(self.folder) + b"/" + folder
+                    write_live_root(root)
+                    made = subprocess.run([BINARY, "env", "--root", root, "--shell", language], capture_output=True,
+                                          timeout=60, check=False, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+                    if language == "csh" and (b"\n" in folder or b"\xff" in folder):
+                        self.assertEqual(made.returncode, 1)
+                        self.assertRegex(made.stderr, b"cannot write (ROCM_PATH|PATH) for csh")
+                        continue
+                    self.assertEqual(made.returncode, 0, made.stderr)
+                    seen = self.source(name, made.stdout,
+                                       ["!0", "@", "!1", f"hipcc > '{ANSWER}'", "@", "!2", "sage_doctor_deactivate", "!3"],
+                                       {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, True)
+                    self.assertEqual((self.folder / ANSWER).read_bytes(), b"the odd hipcc\n")
+                    self.assertEqual(seen["1"]["ROCM_PATH"], root)
+                    self.assertEqual(seen["1"]["PATH"], root + b"/bin:/usr/bin:/bin")
+                    self.assertEqual(seen["1"], seen["2"])
+                    self.assertEqual(seen["0"], seen["3"])
+                    if name != "bash":
+                        continue
+                    (self.folder / "script").write_bytes(made.stdout)
+                    check = subprocess.run([BINARY, "env", "--check", self.folder / "script"], capture_output=True,
+                                           timeout=60, check=False, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+                    self.assertEqual((check.returncode, check.stdout[-8:]), (0, b": fresh\n"), check.stdout)
+
     def test_a_later_edit_is_left_alone(self):
-        script = self.script("sh", SPACED_ROOT).stdout
-        for name in ("bash", "dash", "zsh", "mksh"):
-            if shutil.which(name) is None:
-                continue
-            with self.subTest(shell=name):
-                seen = self.source(name, script,
-                                   ["@", 'export PATH="/later:$PATH:/last" ROCM_PATH=/changed', "sage_doctor_deactivate", "!1"],
-                                   {"PATH": "/usr/bin:/bin"}, True)
-                self.assertEqual(seen["1"]["PATH"], b"/later:/usr/bin:/bin:/last")
-                self.assertEqual(seen["1"]["ROCM_PATH"], b"/changed")
-                self.assertNotIn("HIP_PATH", seen["1"])
+        edits = {"fish": ['set -gx PATH /later $PATH /last', 'set -gx ROCM_PATH /changed'],
+                 "tcsh": ['setenv PATH "/later:${PATH:q}:/last"', 'setenv ROCM_PATH /changed']}
+        for name in self.each_shell():
+            edit = edits.get(name, ['export PATH="/later:$PATH:/last" ROCM_PATH=/changed'])
+            script = self.script(SHELLS[name][0], SPACED_ROOT).stdout
+            seen = self.source(name, script, ["@", *edit, "sage_doctor_deactivate", "!1"],
+                               {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": ""}, True)
+            self.assertEqual(seen["1"]["PATH"], b"/later:/usr/bin:/bin:/last")
+            self.assertEqual(seen["1"]["ROCM_PATH"], b"/changed")
+            self.assertEqual(seen["1"]["LD_LIBRARY_PATH"], b"")
+            self.assertNotIn("HIP_PATH", seen["1"])
+            self.assertEqual(without_notes(seen["1"]), seen["1"])
 
     def test_another_script_takes_the_first_one_back(self):
         first, second = self.script("sh", SPACED_ROOT).stdout, self.script("sh", "/opt/rocm-7.2.0").stdout
@@ -277,15 +338,20 @@ class Matrix(unittest.TestCase):
         self.assertEqual(seen["0"], seen["2"])
 
     def test_one_shell_takes_back_what_another_has_set(self):
+        """Also what its own script does not set: a bare one that finds nothing to do."""
+        bare = CAPTURES / "healthy-wsl2-rocm714"
         posix = self.folder / "posix"
-        posix.write_bytes(self.script("sh", SPACED_ROOT).stdout)
+        posix.write_bytes(self.script("sh", ODD_ROOT).stdout)
         for name in self.each_shell():
             if name == "bash":
                 continue
             with self.subTest(shell=name):
                 language, command, _ = SHELLS[name]
                 own = self.folder / "own"
-                own.write_bytes(self.script(language, SPACED_ROOT).stdout)
+                made = subprocess.run([BINARY, "env", "--capture", bare, "--shell", language], capture_output=True,
+                                      timeout=60, check=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
+                self.assertIn(b"Nothing has to be set", made.stdout)
+                own.write_bytes(made.stdout)
                 word = "source" if name in ("fish", "tcsh") else "."
                 inner = self.folder / "inner"
                 file = str(own).replace("'", "'\\''" if name != "fish" else "\\'")
@@ -306,6 +372,59 @@ class Matrix(unittest.TestCase):
                                      f'command -v python3 > "{notes}"', "sage_doctor_deactivate", "deactivate"],
                     {"PATH": "/usr/bin:/bin"}, False)
         self.assertEqual(notes.read_text(encoding="utf-8").strip(), f"{self.folder}/venv/bin/python3")
+
+    def test_an_environment_of_python_may_come_and_go_in_any_order(self):
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "venv"], check=True, timeout=60)
+        files = {"fish": "activate.fish", "tcsh": "activate.csh"}
+        for name in self.each_shell():
+            script = self.script(SHELLS[name][0], SPACED_ROOT).stdout
+            quoted = str(self.folder).replace("'", "\\'" if name == "fish" else "'\\''")
+            word = "source" if name in ("fish", "tcsh") else "."
+            venv = f"{word} '{quoted}/venv/bin/{files.get(name, 'activate')}'"
+            # The prompt of an environment is not ours to compare; activate.csh asks for one.
+            start = ["set prompt = x"] if name == "tcsh" else []
+            for order in ([venv, "@", "deactivate", "sage_doctor_deactivate"],
+                          [venv, "@", "sage_doctor_deactivate", "deactivate"],
+                          ["@", venv, "deactivate", "sage_doctor_deactivate"],
+                          ["@", venv, "sage_doctor_deactivate", "deactivate"]):
+                with self.subTest(shell=name, order=order):
+                    inside = order[:2] + [f"command -v python3 > '{ANSWER}'" if name != "tcsh" else
+                                          f"which python3 > '{ANSWER}'"] + order[2:]
+                    seen = self.source(name, script, [*start, "!0", *inside, "!1"], {"PATH": "/usr/bin:/bin"}, False)
+                    self.assertEqual((self.folder / ANSWER).read_text(encoding="utf-8").strip(),
+                                     f"{self.folder}/venv/bin/python3")
+                    for variables in seen.values():
+                        variables.pop("PS1", None)
+                    # An environment that is left last puts back the PATH that it found, with our folder.
+                    if order[0] == "@" and order[3] == "deactivate":
+                        seen["1"]["PATH"] = seen["1"]["PATH"].replace(SPACED_ROOT.encode() + b"/bin:", b"")
+                    self.assertEqual(seen["0"], seen["1"])
+
+    def test_a_module_does_and_undoes_it(self):
+        start = "/usr/share/modules/init/bash"
+        if not pathlib.Path(start).exists():
+            self.skipTest("environment-modules is not installed")
+        for root in (SPACED_ROOT, ODD_ROOT):
+            for force in (False, True):
+                with self.subTest(root=root, force=force):
+                    made = self.script("modulefile", root, *(["--force"] if force else []))
+                    self.assertEqual(made.returncode, 0, made.stderr)
+                    (self.folder / "modules").mkdir(exist_ok=True)
+                    (self.folder / "modules" / "amd").write_bytes(made.stdout)
+                    own = {"ROCM_PATH": "/mine"} if force else {}
+                    # Modules' own notes, and what its shell function needs, are not compared.
+                    notes = self.folder / "notes of modules"
+                    program = (f'. {start}; module use ./modules; {ENV} -0 > "$1.0"; module load amd; {ENV} -0 > "$1.1"; '
+                               f'module unload amd; {ENV} -0 > "$1.2"')
+                    finished = subprocess.run(["bash", "--norc", "-c", program, "bash", notes], cwd=self.folder,
+                                              env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8",
+                                                   "LD_LIBRARY_PATH": "/a b:/c", **own},
+                                              capture_output=True, text=True, timeout=60, check=True)
+                    self.assertEqual(finished.stderr, "")
+                    seen = [without_modules(environment_of(pathlib.Path(f"{notes}.{i}").read_bytes())) for i in range(3)]
+                    expected = expected_environment(seen[0], self.settings(root), force)
+                    self.assertEqual(without_notes(seen[1]), expected)
+                    self.assertEqual(seen[2], seen[0])
 
     def test_no_word_of_the_caller_changes(self):
         script = self.script("sh", SPACED_ROOT).stdout
