@@ -45,22 +45,35 @@ std::optional<Shell> wanted_shell(const std::string& name) {
 }
 
 int refuse(const EnvOptions& options, Shell shell, const std::string& reason) {
-  spdlog::error("{}", reason);
+  spdlog::error("{}", one_line(reason));
   if (!options.output.empty()) {
-    spdlog::error("{} was left as it is", options.output);
+    spdlog::error("{} was left as it is", one_line(options.output));
     return 1;
   }
   // `. file` and `eval` have to fail too: many a script looks at nothing else.
   return write_product(failing_script(shell, reason), 1);
 }
 
+/// Why the Python that the user named can't be looked at. Of a capture nobody knows more than it holds.
+std::optional<Error> bad_python(const MachineOptions& machine, const Host& host) {
+  if (machine.python.empty() || !machine.capture.empty()) return std::nullopt;
+  const auto status = host.status(machine.python);
+  const bool plain_file = status.ok() && status->type == FileType::regular && (status->mode & 0111) == 0;
+  if (!plain_file) return std::nullopt;
+  return Error{0, "--python " + machine.python + " is no program: name an interpreter or the folder of an environment"};
+}
+
 int print_script(const EnvOptions& options, const std::string& script) {
   if (!options.output.empty()) {
     if (const auto problem = write_file(options.output, script)) {
-      spdlog::error("{}", problem->text);
+      spdlog::error("{}", one_line(problem->text));
       return exit_usage;
     }
     return 0;
+  }
+  if (!stdout_takes_text()) {
+    spdlog::error("stdout is closed: the script has nowhere to go (-o FILE writes a file)");
+    return exit_usage;
   }
   if (isatty(STDOUT_FILENO) == 1) {
     spdlog::warn("to use it, save it first: sage-doctor env > env_amd.sh && . ./env_amd.sh");
@@ -93,6 +106,7 @@ void add_tree(const std::string& tree, ProbeOptions& probe) {
 }  // namespace
 
 Result<TriedPlan> make_plan(const EnvOptions& options, const Session& session) {
+  if (const auto problem = bad_python(options.machine, *session.host)) return *problem;
   EnvRequest request;
   request.wish = {options.toolchain, resolved(*session.host, options.toolchain), resolved(*session.host, options.root)};
   request.override_gfx = options.override_gfx;
@@ -152,7 +166,7 @@ int run_env_check(const EnvOptions& options) {
   std::string report = options.check + (result->drifts.empty() ? ": fresh\n" : ": stale\n");
   for (const Drift& drift : result->drifts) report += "  " + one_line(drift_in_words(drift)) + "\n";
   for (const std::string& unknown : result->unknown) report += "  not compared: " + one_line(unknown) + "\n";
-  if (!result->drifts.empty()) report += "Make it anew: sage-doctor env -o " + shell_word(options.check) + "\n";
+  if (!result->drifts.empty()) report += "Make it anew, with the options that it was made with:\n  sage-doctor env -o " + shell_word(options.check) + "\n";
   return write_product(report, result->drifts.empty() ? 0 : 1);
 }
 

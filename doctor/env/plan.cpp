@@ -58,6 +58,15 @@ void keep_own_values(const Facts& facts, const Toolchain* toolchain, EnvPlan& pl
   }
 }
 
+/// Why the Python that the user named is none; empty: it is one.
+std::string named_python_problem(const Python& python) {
+  if (!python.environments.known()) return "no Python could be looked at: " + python.environments.why_unknown().text;
+  if (python.environments->empty()) return "there is no Python at the path of --python";
+  const PythonEnvironment& named = python.environments->front();
+  if (named.version.known()) return "";
+  return "--python wants an interpreter or the folder of an environment: " + named.version.why_unknown().text;
+}
+
 void append(std::vector<EnvSetting>& all, std::vector<EnvSetting> more) {
   for (EnvSetting& setting : more) all.push_back(std::move(setting));
 }
@@ -68,6 +77,9 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
   const Facts& facts = input.facts;
   if (!request.override_gfx.empty() && !target_of_override(request.override_gfx)) {
     return Error{0, "--override-gfx wants a version such as 11.0.0, not \"" + request.override_gfx + "\""};
+  }
+  if (request.python_named) {
+    if (const std::string problem = named_python_problem(facts.python); !problem.empty()) return Error{0, problem};
   }
   std::vector<std::string> targets = build_targets(facts);
   // Under an override the runtime looks for code of the target that it names, and for no other.

@@ -11,6 +11,7 @@
 
 #include "doctor/env/quote.hpp"
 #include "doctor/env/script_template.hpp"
+#include "doctor/report/wrap.hpp"
 #include "probes/base/embedded.hpp"
 #include "probes/base/text.hpp"
 
@@ -56,12 +57,31 @@ Error cannot_write(const EnvSetting& setting, Shell shell, const std::string& va
                       one_line(value) + "\" has " + reason};
 }
 
+/// Comments are read in terminals of 80 columns.
+constexpr std::size_t comment_width = 80;
+
+/// A sentence as lines of a comment. No line ends with a backslash, which would draw the next one into it.
+std::string comment(std::string_view text) {
+  std::string result;
+  for (const char c : wrapped(one_line(text), "# ", "# ", comment_width)) {
+    if (c == '\n' && result.ends_with('\\')) result += ' ';
+    result += c;
+  }
+  return result;
+}
+
+/// The same without the "# " and the line end that the template has.
+std::string comment_words(std::string_view text) {
+  const std::string lines = comment(text);
+  return lines.substr(2, lines.size() - 3);
+}
+
 /// The words of one setting that every section may use.
 using Words = std::map<std::string, std::string>;
 
 Words words_of(const EnvSetting& setting) {
   return {{"VARIABLE", setting.variable},
-          {"WHY", one_line(setting.why)},
+          {"WHY", comment_words(setting.why)},
           {"KEPT", one_line(setting.kept.value_or(""))},
           {"PLAIN", one_line(join(setting.values, ":"))}};
 }
@@ -117,8 +137,17 @@ std::string undo_all(const ScriptTemplate& parts) {
   return text;
 }
 
+/// "ROCM_PATH, PATH": what is not kept as it is.
+std::string changed_names(const EnvPlan& plan) {
+  std::vector<std::string> names;
+  for (const EnvSetting& setting : plan.settings) {
+    if (!setting.kept) names.push_back(setting.variable);
+  }
+  return join(names, ", ");
+}
+
 std::string heading(const EnvPlan& plan) {
-  const std::string root = one_line(plan.root);
+  const std::string& root = plan.root;
   switch (plan.tier) {
     case Tier::compiler_root: return "Tier: compiler root" + (root.empty() ? "" : " " + root);
     case Tier::bare_clang: return "Tier: bare clang, no ROCm around it";
@@ -129,16 +158,19 @@ std::string heading(const EnvPlan& plan) {
 
 std::string header_of(const EnvPlan& plan, Shell shell, const ScriptOrigin& origin) {
   std::vector<std::string> lines = {
-      "Environment for ROCm, made by sage-doctor " + origin.tool_version + " on " + origin.time + " for " +
-          std::string(enum_name(shell)) + ".",
-      heading(plan) + (plan.description.empty() ? "." : " (" + one_line(plan.description) + ")."),
+      "Environment for ROCm, for " + std::string(enum_name(shell)) + ".",
+      "Made by sage-doctor " + origin.tool_version + " on " + origin.time + ".",
+      heading(plan) + (plan.description.empty() ? "." : " (" + plan.description + ")."),
       plan.force ? "Values of your own are replaced (--force)." : "Values of your own are kept."};
-  for (const std::string& note : plan.notes) lines.push_back(one_line(note));
-  for (const std::string& finding : plan.mended) lines.push_back("Mends " + one_line(finding) + ".");
+  if (const std::string names = changed_names(plan); !names.empty()) {
+    lines.push_back("Sets " + names + ", with the reasons below.");
+  }
+  for (const std::string& note : plan.notes) lines.push_back(note);
+  for (const std::string& finding : plan.mended) lines.push_back("Mends " + finding + ".");
   lines.push_back("Made from: " + plan.mark);
-  lines.emplace_back("Is it still right?  sage-doctor env --check FILE");
+  lines.emplace_back("Is it still right: sage-doctor env --check FILE");
   std::string text;
-  for (const std::string& line : lines) text += "# " + line + "\n";
+  for (const std::string& line : lines) text += comment(line);
   return text;
 }
 
@@ -194,8 +226,6 @@ std::string one_line(std::string_view text) {
       result += c;
     }
   }
-  // A backslash at the end of a comment would draw the next line into it.
-  if (result.ends_with('\\')) result += ' ';
   return is_utf8(result) ? result : harmless(result);
 }
 

@@ -3,12 +3,15 @@
 #
 # Source it, as often as you like:   source FILE       (tcsh, which csh is nearly everywhere)
 # Undo it:                           sage_doctor_deactivate
-# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone exactly and told from your own values.
+# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone
+# exactly and told from your own values.
 
-# Takes back what the notes say, whichever run and whichever shell made them. A value that was changed since is left
-# alone. csh has no functions: this is one alias of many lines, and an alias can neither call another, nor use eval,
-# nor have a loop in a loop. So there is a paragraph for each variable that any such script may set. A list is taken apart as words: its blanks become
-# {_}, its colons blanks, and each element has an x in front, so that none is empty.
+# Takes back what the notes say, whichever run and whichever shell made them. A
+# value that was changed since is left alone. csh has no functions: this is one
+# alias of many lines, and an alias can neither call another, nor use eval, nor
+# have a loop in a loop. So there is a paragraph for each variable that any such
+# script may set. A list is taken apart as words: its blanks become {_}, its
+# colons blanks, and each element has an x in front, so that none is empty.
 alias sage_doctor_deactivate '\
 @UNDO@
 unsetenv SAGE_DOCTOR_ENV\

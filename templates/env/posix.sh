@@ -4,10 +4,13 @@
 #
 # Source it, as often as you like:   . ./FILE
 # Undo it:                           sage_doctor_deactivate
-# Lasting places for that line are ~/.profile and job scripts; shells that nobody types into leave ~/.bashrc early.
-# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone exactly and told from your own values.
+# Lasting places for that line are ~/.profile and job scripts; shells that nobody
+# types into leave ~/.bashrc early.
+# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone
+# exactly and told from your own values.
 
-# Takes back what these notes say, whichever run made them. A value that was changed since is left alone.
+# Takes back what these notes say, whichever run made them. A value that was
+# changed since is left alone.
 sage_doctor_undo() {
   sage_doctor_names=${SAGE_DOCTOR_ENV_NAMES-}
   while [ -n "$sage_doctor_names" ]; do

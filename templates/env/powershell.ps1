@@ -3,16 +3,19 @@
 #
 # Dot-source it, as often as you like:   . ./FILE
 # Undo it:                               sage_doctor_deactivate
-# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone and told from your own values.
+# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone
+# and told from your own values.
 # A variable that is set but empty counts as not set, as it does in PowerShell before 7.5.
 
-# $null takes the variable away. It must not come to .NET as a string: there it would be an empty one.
+# $null takes the variable away. It must not come to .NET as a string: there it
+# would be an empty one.
 function global:sage_doctor_put([string]$name, $value) {
   if ([string]::IsNullOrEmpty($value)) { $value = [NullString]::Value }
   [Environment]::SetEnvironmentVariable($name, $value)
 }
 
-# Takes back what these notes say, whichever run made them. A value that was changed since is left alone.
+# Takes back what these notes say, whichever run made them. A value that was
+# changed since is left alone.
 function global:sage_doctor_undo {
   foreach ($name in ([string][Environment]::GetEnvironmentVariable('SAGE_DOCTOR_ENV_NAMES')).Split(':')) {
     if ($name -cnotmatch '^[A-Za-z_][A-Za-z0-9_]*$') { continue }
