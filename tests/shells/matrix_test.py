@@ -155,6 +155,31 @@ def write_live_root(root):
         os.chmod(path, 0o755)
 
 
+def read_github(text):
+    """What the runner of GitHub Actions makes of a $GITHUB_ENV file (its docs: "Setting an environment variable" and
+    "Multiline strings"): NAME=VALUE, or NAME<<WORD and all lines up to one that is WORD."""
+    values = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        if not line:
+            continue
+        equals, here = line.find("="), line.find("<<")
+        if equals >= 0 and (here < 0 or equals < here):
+            values[line[:equals]] = line[equals + 1:]
+            continue
+        if here <= 0:
+            raise ValueError(line)
+        word, value = line[here + 2:], []
+        for part in lines:
+            if part == word:
+                break
+            value.append(part)
+        else:
+            raise ValueError(f"no {word}")
+        values[line[:here]] = "\n".join(value)
+    return values
+
+
 def without_modules(variables):
     """Less the notes that Environment Modules keeps for itself."""
     own = ("MODULE", "__MODULES", "LOADEDMODULES", "_LMFILES_", "BASH_FUNC_", "BASH_ENV", "FPATH", "ENV", "MANPATH")
@@ -425,6 +450,31 @@ class Matrix(unittest.TestCase):
                     expected = expected_environment(seen[0], self.settings(root), force)
                     self.assertEqual(without_notes(seen[1]), expected)
                     self.assertEqual(seen[2], seen[0])
+
+    def finished(self, root):
+        """The environment of the capture after the script, as --shell json works it out."""
+        return {setting["variable"]: setting["result"] for setting in self.settings(root)}
+
+    def test_github_reads_every_value_back(self):
+        for root in (SPACED_ROOT, ODD_ROOT, "/opt/rocm-7 a\nROCM_HOME=x\nSAGE_DOCTOR_END\n\n<<b", "/opt/rocm-7=<<x"):
+            with self.subTest(root=root):
+                made = self.script("github", root)
+                self.assertEqual(made.returncode, 0, made.stderr)
+                values = read_github(made.stdout.decode())
+                mark = values.pop("SAGE_DOCTOR_ENV")
+                self.assertTrue(mark.startswith("sage-doctor-env/1,"))
+                self.assertEqual(values, self.finished(root))
+
+    def test_dotenv_is_a_script_of_sh_as_well(self):
+        (self.folder / "file").write_bytes(self.script("dotenv", SPACED_ROOT).stdout)
+        finished = subprocess.run(["sh", "-eu", "-c", f"set -a; . ./file; {ENV} -0"], cwd=self.folder, capture_output=True,
+                                  env={}, timeout=60, check=True)
+        seen = environment_of(finished.stdout)
+        for name, value in self.finished(SPACED_ROOT).items():
+            self.assertEqual(seen[name], value.encode())
+        refused = self.script("dotenv", ODD_ROOT)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(b"cannot write ROCM_PATH for dotenv", refused.stderr)
 
     def test_no_word_of_the_caller_changes(self):
         script = self.script("sh", SPACED_ROOT).stdout
