@@ -524,6 +524,43 @@ class Matrix(unittest.TestCase):
                                 text=True, timeout=60, check=True)
         self.assertIn("HIP version", answer.stdout)
 
+    def test_a_tree_of_its_own_compiles(self):
+        """Debian's compiler laid out as AMD's packages are: its hipcc and its clang compile, with the device libraries of the
+        tree."""
+        needed = ["/usr/bin/hipcc.pl", "/usr/lib/llvm-15/bin/clang++", "/usr/include/hip/hip_runtime.h",
+                  "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc"]
+        for path in needed:
+            if not pathlib.Path(path).exists():
+                self.skipTest(f"{path} is not there")
+        # A folder with blanks is more than that hipcc can bear.
+        place = tempfile.TemporaryDirectory(prefix="sage-doctor-")
+        self.addCleanup(place.cleanup)
+        for libraries in ("amdgcn", "lib/llvm/amdgcn"):
+            with self.subTest(libraries=libraries):
+                tree = pathlib.Path(place.name) / libraries.replace("/", "-")
+                for folder in ("bin", "include", "lib/llvm", ".info"):
+                    (tree / folder).mkdir(parents=True)
+                for program in ("hipcc", "hipcc.pl", "hipconfig", "hipconfig.pl", "hipvars.pm"):
+                    shutil.copy(f"/usr/bin/{program}", tree / "bin")
+                (tree / "include/hip").symlink_to("/usr/include/hip")
+                for folder in ("bin", "lib", "include"):
+                    (tree / "lib/llvm" / folder).symlink_to(f"/usr/lib/llvm-15/{folder}")
+                (tree / "llvm").symlink_to("lib/llvm")
+                (tree / libraries).symlink_to("/usr/lib/x86_64-linux-gnu/amdgcn")
+                (tree / ".info/version").write_text("5.2.3-1\n", encoding="utf-8")
+                script = self.folder / "here"
+                subprocess.run([BINARY, "env", "--root", tree, "--shell", "sh", "-o", script], check=True, timeout=60)
+                (self.folder / "a.hip").write_text("#include <hip/hip_runtime.h>\n__global__ void f(float* x) { *x = sinf(*x); }\n",
+                                                   encoding="utf-8")
+                program = ('. "$1"; command -v hipcc; hipcc --offload-arch=gfx1030 -v -c a.hip -o a.o; '
+                           '"$2" -x hip --offload-arch=gfx1030 -c a.hip -o b.o')
+                made = subprocess.run(["sh", "-euc", program, "sh", script, tree / "lib/llvm/bin/clang++"],
+                                      cwd=self.folder, capture_output=True, text=True, timeout=300, check=False)
+                self.assertEqual(made.returncode, 0, made.stderr)
+                self.assertEqual(made.stdout.splitlines()[0], f"{tree}/bin/hipcc")
+                self.assertIn(f"{tree}/{libraries}/bitcode/ocml.bc", made.stderr)
+                self.assertTrue((self.folder / "a.o").exists() and (self.folder / "b.o").exists())
+
     def test_shellcheck_is_content(self):
         if shutil.which("shellcheck") is None:
             self.skipTest("shellcheck is not installed")
