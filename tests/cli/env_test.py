@@ -29,7 +29,8 @@ class Folder(unittest.TestCase):
 
 class Env(Folder):
     def test_the_shell_comes_from_the_option_or_the_environment(self):
-        for path, language in (("/usr/bin/fish", "fish"), ("/bin/tcsh", "csh"), ("/bin/bash", "bash"), ("/bin/mksh", "sh")):
+        for path, language in (("/usr/bin/fish", "fish"), ("/bin/tcsh", "csh"), ("/bin/bash", "bash"),
+                               ("/bin/mksh", "sh")):
             finished = run("env", "--capture", WSL, environment={**BARE_ENVIRONMENT, "SHELL": path})
             self.assertEqual((finished.returncode, finished.stderr), (0, ""))
             self.assertIn(f" for {language}.", finished.stdout)
@@ -139,7 +140,8 @@ class Env(Folder):
         for name in ("healthy-9070xt", "venv-rocm72", "env-rocm-outside-path"):
             shutil.copytree(CAPTURES / name, self.folder / name)
         (capture / "capture.toml").write_text(
-            'capture_version = 1\nextends = "env-rocm-outside-path"\n[environment]\nHSA_OVERRIDE_GFX_VERSION = "11.0.0"\n',
+            'capture_version = 1\nextends = "env-rocm-outside-path"\n'
+            '[environment]\nHSA_OVERRIDE_GFX_VERSION = "11.0.0"\n',
             encoding="utf-8")
         script = run("env", "--capture", capture, "--shell", "sh").stdout
         self.assertIn("HSA_OVERRIDE_GFX_VERSION=11.0.0 is your own and stays", script)
@@ -154,8 +156,10 @@ class Env(Folder):
                 ((*capture, "--toolchain", "hipc"), "there is no compiler hipc" + found),
                 ((*capture, "--toolchain", "/nope/bin/hipcc"), "there is no compiler /nope/bin/hipcc" + found),
                 ((*capture, "--root", "/opt/rocm-6.4"), "there is no compiler in /opt/rocm-6.4" + found),
-                ((*capture, "--override-gfx", "gfx1100"), '--override-gfx wants a version such as 11.0.0, not "gfx1100"'),
-                (("--python", "/nope"), "--python wants an interpreter or the folder of an environment: /nope: no such file"),
+                ((*capture, "--override-gfx", "gfx1100"),
+                 '--override-gfx wants a version such as 11.0.0, not "gfx1100"'),
+                (("--python", "/nope"),
+                 "--python wants an interpreter or the folder of an environment: /nope: no such file"),
                 (("--python", self.folder), f"environment: {self.folder}: no bin/python3 in it"),
                 (("--python", "/etc/passwd"), "--python /etc/passwd is no program: name an interpreter"),
                 (("--root", "/gone\x1b[31m"), "there is no compiler in /gone\\x1b[31m; ")):
@@ -168,7 +172,8 @@ class Env(Folder):
 
     def test_a_failing_line_sets_nothing(self):
         for language in ("github", "dotenv", "docker"):
-            finished = run("env", "--capture", CAPTURES / "healthy-9070xt", "--shell", language, "--override-gfx", "10.3.0")
+            finished = run("env", "--capture", CAPTURES / "healthy-9070xt", "--shell", language,
+                           "--override-gfx", "10.3.0")
             self.assertEqual(finished.returncode, 1)
             self.assertNotIn("=", finished.stdout)
             self.assertNotIn("<<", finished.stdout)
@@ -217,11 +222,13 @@ class Run(Folder):
         return run("run", "--capture", capture, *options, "--", *words, **keywords)
 
     def test_the_command_gets_the_environment_and_its_words_as_they_are(self):
-        finished = self.command("sh", "-c", 'echo "$HSA_ENABLE_DXG_DETECTION"; printf "%s|" "$@"', "sh", "--", "-x", "a b", "")
+        words = 'echo "$HSA_ENABLE_DXG_DETECTION"; printf "%s|" "$@"'
+        finished = self.command("sh", "-c", words, "sh", "--", "-x", "a b", "")
         self.assertEqual((finished.returncode, finished.stdout), (0, "1\n--|-x|a b||"))
 
     def test_other_variables_pass_through(self):
-        finished = self.command("env", environment={**BARE_ENVIRONMENT, "SECRET": "a\nb", "HSA_ENABLE_DXG_DETECTION": ""})
+        own = {"SECRET": "a\nb", "HSA_ENABLE_DXG_DETECTION": ""}
+        finished = self.command("env", environment={**BARE_ENVIRONMENT, **own})
         self.assertIn("SECRET=a\nb\n", finished.stdout)
         self.assertIn("HSA_ENABLE_DXG_DETECTION=1\n", finished.stdout)
 
@@ -244,7 +251,8 @@ class Run(Folder):
     def test_signals_reach_the_command(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
             with self.subTest(signal=number):
-                process = subprocess.Popen([BINARY, "run", "--capture", WSL, "--", "sh", "-c", "echo ready; exec sleep 60"],
+                process = subprocess.Popen([BINARY, "run", "--capture", WSL, "--", "sh", "-c",
+                                            "echo ready; exec sleep 60"],
                                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
                 self.assertEqual(process.stdout.readline(), b"ready\n")
                 process.send_signal(number)
