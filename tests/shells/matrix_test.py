@@ -161,11 +161,11 @@ class Matrix(ShellTest):
                           ["@", venv, "deactivate", "sage_doctor_deactivate"],
                           ["@", venv, "sage_doctor_deactivate", "deactivate"]):
                 with self.subTest(shell=name, order=order):
-                    inside = order[:2] + [f"command -v python3 > '{ANSWER}'" if name != "tcsh" else
-                                          f"which python3 > '{ANSWER}'"] + order[2:]
+                    where = f"python3 -c 'import sys; print(sys.prefix)' > '{ANSWER}'"
+                    inside = [*order[:2], where, *order[2:]]
                     seen = self.source(name, script, [*start, "!0", *inside, "!1"], {"PATH": "/usr/bin:/bin"}, False)
                     self.assertEqual((self.folder / ANSWER).read_text(encoding="utf-8").strip(),
-                                     f"{self.folder}/venv/bin/python3")
+                                     f"{self.folder}/venv")
                     for variables in seen.values():
                         variables.pop("PS1", None)
                     # An environment that is left last puts back the PATH that it found, with our folder.

@@ -24,12 +24,14 @@ SHELLS = {
     "dash": ("dash", ["dash"], True),
     "zsh": ("zsh", ["zsh", "-f"], True),
     "mksh": ("mksh", ["mksh"], True),
+    "ksh93": ("ksh", ["ksh93"], True),
+    "busybox": ("busybox", ["busybox", "sh"], True),
     "fish": ("fish", ["fish", "--no-config"], False),
     "tcsh": ("csh", ["tcsh", "-f"], False),
 }
 
 # What shells set by themselves, each in its own way.
-OWN_TO_SHELLS = {"_", "SHLVL", "PWD", "OLDPWD", "LOGNAME", "USER", "GROUP", "HOST", "HOSTTYPE", "OSTYPE", "MACHTYPE",
+OWN_TO_SHELLS = {"_", "A__z", "SHLVL", "PWD", "OLDPWD", "LOGNAME", "USER", "GROUP", "HOST", "HOSTTYPE", "OSTYPE", "MACHTYPE",
                  "VENDOR", "NLSPATH"}
 
 ODD_ROOT = "/opt/rocm-7.2.0 it's $HOME \"q\" `x` ! *?[a]{b,c}~"
