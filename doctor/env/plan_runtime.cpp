@@ -86,30 +86,32 @@ void add_missing(const Facts& facts, std::vector<std::string>& folders) {
   }
 }
 
-const LoadedCopy* hip_of(const LoadPrediction* scenario) {
-  if (scenario == nullptr || !scenario->copies.known()) return nullptr;
-  const auto& copies = *scenario->copies;
-  const auto found = std::find_if(copies.begin(), copies.end(),
-                                  [](const LoadedCopy& copy) { return copy.library.is(RuntimeLibrary::amdhip64); });
-  return found == copies.end() ? nullptr : &*found;
+/// The HIP runtimes that a process of this kind ends with, in the order of loading.
+std::vector<LoadedCopy> hips_of(const LoadPrediction* scenario) {
+  if (scenario == nullptr) return {};
+  std::vector<LoadedCopy> copies = scenario->copies.value_or({});
+  std::erase_if(copies, [](const LoadedCopy& copy) { return !copy.library.is(RuntimeLibrary::amdhip64); });
+  return copies;
 }
 
 /// Triton looks for libamdhip64 by itself and may take another copy than PyTorch (facts/wheels.md 2.7). The variable
 /// has to name a file called libamdhip64.so.
 void add_triton(const Facts& facts, std::vector<EnvSetting>& settings) {
-  const LoadedCopy* torch = hip_of(prediction(facts, LoadScenario::torch));
-  const LoadedCopy* triton = hip_of(prediction(facts, LoadScenario::triton));
-  if (torch == nullptr || triton == nullptr || !facts.libraries.copies.known()) return;
-  const LibraryCopy* wanted = copy_of(facts, torch->path);
-  const LibraryCopy* taken = copy_of(facts, triton->path);
-  if (wanted == nullptr || wanted == taken) return;
+  const std::vector<LoadedCopy> torch = hips_of(prediction(facts, LoadScenario::torch));
+  const std::vector<LoadedCopy> triton = hips_of(prediction(facts, LoadScenario::triton));
+  if (torch.empty() || !facts.libraries.copies.known()) return;
+  const LibraryCopy* wanted = copy_of(facts, torch.front().path);
+  if (wanted == nullptr) return;
+  const auto taken = std::find_if(triton.begin(), triton.end(),
+                                  [&](const LoadedCopy& copy) { return copy_of(facts, copy.path) != wanted; });
+  if (taken == triton.end()) return;
   std::vector<std::string> names = {wanted->path};
   for (const std::string& other : wanted->other_paths.value_or({})) names.push_back(other);
   const auto name =
       std::find_if(names.begin(), names.end(), [](const std::string& path) { return path.ends_with(hip_file); });
   if (name == names.end()) return;
   settings.push_back(set_to("TRITON_LIBHIP_PATH", *name,
-                            "PyTorch's HIP runtime; by itself Triton would take " + triton->path + "."));
+                            "PyTorch's HIP runtime; as things are Triton takes " + taken->path + "."));
 }
 
 }  // namespace

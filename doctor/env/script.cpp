@@ -80,10 +80,12 @@ std::string comment_words(std::string_view text) {
 using Words = std::map<std::string, std::string>;
 
 Words words_of(const EnvSetting& setting) {
-  return {{"VARIABLE", setting.variable},
-          {"WHY", comment_words(setting.why)},
-          {"KEPT", one_line(setting.kept.value_or(""))},
-          {"PLAIN", one_line(join(setting.values, ":"))}};
+  Words words = {{"VARIABLE", setting.variable}, {"WHY", comment_words(setting.why)}};
+  if (setting.kept) {
+    words["KEEPS"] = comment_words(setting.variable + " keeps your own value " + *setting.kept + " (with --force: " +
+                                   join(setting.values, ":") + "). " + setting.why);
+  }
+  return words;
 }
 
 /// One section for each element, put in front one after the other: the foremost comes last.

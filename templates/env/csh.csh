@@ -142,8 +142,7 @@ endif\
 unsetenv SAGE_DOCTOR_ENV_ADDED_@VARIABLE@\
 unsetenv SAGE_DOCTOR_ENV_OLD_@VARIABLE@\
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 echo @REASON@; exit 1

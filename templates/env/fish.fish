@@ -128,8 +128,7 @@ sage_doctor_force @VARIABLE@ @VALUE@
 @@element
 sage_doctor_prepend @VARIABLE@ @VALUE@
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 echo @REASON@ >&2; return 1

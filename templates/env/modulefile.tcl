@@ -27,8 +27,7 @@ if {[llength [info commands pushenv]]} {
 @@element
 prepend-path @VARIABLE@ @VALUE@
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 error @REASON@

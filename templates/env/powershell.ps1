@@ -96,8 +96,7 @@ sage_doctor_force '@VARIABLE@' @VALUE@
 @@element
 sage_doctor_prepend '@VARIABLE@' @VALUE@
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 throw @REASON@

@@ -170,6 +170,14 @@ class Env(Folder):
                 self.assertIn(words, finished.stderr)
                 self.assertEqual(finished.stdout.count("\n"), 1)
 
+    def test_triton_is_led_to_the_runtime_of_pytorch(self):
+        elsewhere = ("env", "--capture", CAPTURES / "env-triton-elsewhere", "--shell", "sh")
+        self.assertIn("# TRITON_LIBHIP_PATH keeps your own value", run(*elsewhere).stdout)
+        script = run(*elsewhere, "--force").stdout
+        self.assertIn("sage_doctor_force TRITON_LIBHIP_PATH '/home/user1/venv/lib/python3.12/site-packages/torch/lib/"
+                      "libamdhip64.so'", script)
+        self.assertIn("Mends libs.two-runtimes", script)
+
     def test_a_failing_line_sets_nothing(self):
         for language in ("github", "dotenv", "docker"):
             finished = run("env", "--capture", CAPTURES / "healthy-9070xt", "--shell", language,
