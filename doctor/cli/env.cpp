@@ -166,7 +166,10 @@ int run_env_check(const EnvOptions& options) {
   std::string report = options.check + (result->drifts.empty() ? ": fresh\n" : ": stale\n");
   for (const Drift& drift : result->drifts) report += "  " + one_line(drift_in_words(drift)) + "\n";
   for (const std::string& unknown : result->unknown) report += "  not compared: " + one_line(unknown) + "\n";
-  if (!result->drifts.empty()) report += "Make it anew, with the options that it was made with:\n  sage-doctor env -o " + shell_word(options.check) + "\n";
+  if (!result->drifts.empty()) {
+    report += "Make it anew, with the options that it was made with:\n  sage-doctor env -o " +
+              shell_word(options.check) + "\n";
+  }
   return write_product(report, result->drifts.empty() ? 0 : 1);
 }
 

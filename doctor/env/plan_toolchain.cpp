@@ -93,7 +93,8 @@ std::vector<EnvSetting> toolchain_settings(const CheckInput& input, const Toolch
   if (const Fact<std::uint64_t> jobs = lasting_build_jobs(facts.platform);
       jobs.known() && *jobs < *facts.platform.usable_cpus) {
     settings.push_back(set_to("MAX_JOBS", std::to_string(*jobs),
-                              "Compiler jobs at a time: 3 GiB of memory for each, 2 GiB for all else; one for each of " +
+                              "Compiler jobs at a time: 3 GiB of memory for each, 2 GiB for all else; one for each "
+                              "of " +
                                   std::to_string(*facts.platform.usable_cpus) + " CPUs might not fit."));
   }
   return settings;
