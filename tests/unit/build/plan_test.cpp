@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "doctor/build/compile_jobs.hpp"
 #include "doctor/build/without_kernels.hpp"
 #include "tests/unit/checks/machines.hpp"
 
@@ -144,16 +143,4 @@ TEST_CASE("targets without kernels say what works there instead") {
   CHECK(without_kernels("gfx908", tables()).reason.find("nothing was checked") != std::string::npos);
   CHECK(without_kernels("gfx12-generic", tables()).advice.at(0).find("gfx120") != std::string::npos);
   CHECK(without_kernels("sm_75", tables()).reason.find("sm_80") != std::string::npos);
-}
-
-TEST_CASE("as many compilers run as CPUs and free memory allow, and one in any case") {
-  Platform platform;
-  platform.usable_cpus = 8U;
-  platform.memory_available = std::uint64_t{16} << 30;
-  CHECK(compile_jobs(platform) == 8);
-  platform.memory_available = 3 * compile_memory_bytes + 5;
-  CHECK(compile_jobs(platform) == 3);
-  platform.memory_limit = compile_memory_bytes / 2;
-  CHECK(compile_jobs(platform) == 1);
-  CHECK(compile_jobs(Platform{}) == 1);
 }
