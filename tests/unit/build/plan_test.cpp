@@ -44,7 +44,8 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a build without wishes is for this machine's GPU, and has to run there") {
-  const BuildPlanning planning = make_build_plan(with_compilers({clang("/usr/bin/clang++-19", "19.1.7")}), tables(), {});
+  const Facts facts = with_compilers({clang("/usr/bin/clang++-19", "19.1.7")});
+  const BuildPlanning planning = make_build_plan(facts, tables(), {});
   REQUIRE(planning.problems.empty());
   CHECK(targets(planning) == Names{"gfx1201"});
   CHECK(planning.plan.targets_source == "this machine's GPU");
