@@ -23,7 +23,7 @@ Fact<std::vector<std::string>> missing_of(const Host& host, const std::string& f
     const std::string parent = parent_folder(folder + "/" + file);
     auto names = listed.find(parent);
     if (names == listed.end()) names = listed.emplace(parent, list_if_there(host, parent)).first;
-    if (!names->second) return names->second.error();
+    if (!names->second) return Fact<std::vector<std::string>>::unknown(names->second.error());
     const std::vector<std::string>& there = *names->second;
     if (std::find(there.begin(), there.end(), file_name(file)) == there.end()) missing.push_back(file);
   }
