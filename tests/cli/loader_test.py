@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import loader_workshop
+from binary import main
 from loader_workshop import Workshop, differences, libs_json, predicted
 
 TARGET = "libtarget.so.1"
@@ -290,4 +291,4 @@ class Loader(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()
