@@ -86,19 +86,22 @@ class Truths(unittest.TestCase):
             self.assertEqual((proof["outcome"], proof["devices"]), ("ok", 0))
 
     @unittest.skipUnless(CLANG_19 and shutil.which("ld.lld-19"), "needs clang-19 and lld-19")
-    def test_clang_19_needs_the_bundler_only_for_bundles(self):
-        listed = json.loads(run("toolchains", "--json", "--no-redact", "--target", "gfx1100").stdout)["compilers"]
-        clang = next(row for row in listed if os.path.realpath(row["path"]) == os.path.realpath(CLANG_19))
-        with tempfile.TemporaryDirectory() as folder:
-            source = pathlib.Path(folder, "k.hip")
-            source.write_text('extern "C" __attribute__((global)) void k(float* x) { *x = 1; }\n')
-            flags = [CLANG_19, "-x", "hip", "--offload-device-only", "--offload-arch=gfx1100", "-nogpulib", "-nogpuinc",
-                     "-c", str(source), "-o", str(source.with_suffix(".o"))]
-            built = [subprocess.run([*flags, *more], capture_output=True, text=True, timeout=120)
-                     for more in ([], ["--no-gpu-bundle-output"])]
-        self.assertEqual(built[1].returncode, 0, built[1].stderr)
-        self.assertEqual(built[0].returncode == 0, clang["bundler"] != "", built[0].stderr)
-        self.assertEqual(clang["kernels"]["can"], "yes")
+    def test_clang_19_needs_the_bundler_for_bundles_alone(self):
+        """In a folder of links that has everything but clang-offload-bundler."""
+        real = pathlib.Path(os.path.realpath(CLANG_19)).parent
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            for name, program in (("clang++", "clang"), ("lld", "lld"), ("ld.lld", "lld")):
+                (folder / name).symlink_to(real / program)
+            (folder / "k.hip").write_text('extern "C" __attribute__((global)) void k(float* x) { *x = 1; }\n')
+            flags = ["-no-canonical-prefixes", "-x", "hip", "--offload-device-only", "--offload-arch=gfx1100", "-nogpulib",
+                     "-nogpuinc", "-c", folder / "k.hip", "-o", folder / "k.o"]
+            bundled, plain = (subprocess.run([folder / "clang++", *flags, *more], env={"PATH": "/nonexistent"},
+                                             capture_output=True, text=True, timeout=120)
+                              for more in ([], ["--no-gpu-bundle-output"]))
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        self.assertEqual(bundled.returncode, 1, bundled.stderr)
+        self.assertIn("clang-offload-bundler", bundled.stderr)
 
     @unittest.skipUnless(ENUMERATOR, "needs rocm_agent_enumerator (Debian 12: rocminfo)")
     @unittest.skipIf(os.path.exists("/sys/class/kfd"), "this machine has a KFD")
