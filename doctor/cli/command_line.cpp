@@ -139,7 +139,9 @@ int run_command_line(int argc, const char* const* argv) {
       ->type_name("FILE");
   libs_command->add_option("--then", libs.then, "Open this afterwards, a path or a plain name (repeatable)")
       ->type_name("NAME")->allow_extra_args(false);
-  libs_command->add_flag("--json", libs.json, "As JSON, redacted");
+  libs_command->add_option("--caller", libs.caller, "The loaded library that opens what --then names, whose own search "
+                                                    "path counts (default: the program)")->type_name("FILE");
+  libs_command->add_flag("--json", libs.json, "As JSON (docs/libs-schema.json), redacted");
   libs_command->add_flag("!--no-redact", libs.redact, "Keep user, host and serial numbers in the JSON");
 
   CaptureOptions capture;
@@ -207,7 +209,8 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* inspect_command = app.add_subcommand(
       "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
   inspect_command->add_option("FILE", inspect.file, "The file to look into; it is only read")->required();
-  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json)");
+  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json), redacted");
+  inspect_command->add_flag("!--no-redact", inspect.redact, "Keep user, host and serial numbers in the JSON");
   inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
   inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
 
