@@ -77,14 +77,14 @@ TEST_CASE("a GPU that there are kernels for and that was not built for is missed
   CHECK(commands_of(finding) == "sage-doctor build\n");
 
   // No kernels exist for it: building again would not help.
-  facts.gpus.amd->front().target = "gfx1030"s;
+  facts.gpus.amd.value().front().target = "gfx1030"s;
   facts.installation.mark = make_mark(facts, "", false);
   CHECK(finding_of("build.stale", facts).status == Status::pass);
 
   facts = with_kernels();
   Gpu integrated = test::integrated_gpu();
   integrated.target = "gfx1151"s;
-  facts.gpus.amd->push_back(integrated);
+  facts.gpus.amd.value().push_back(integrated);
   facts.installation.mark = make_mark(facts, "", false);
   CHECK(finding_of("build.stale", facts).status == Status::pass);
   facts.gpus.amd = std::vector<Gpu>{integrated};
@@ -94,7 +94,7 @@ TEST_CASE("a GPU that there are kernels for and that was not built for is missed
 
 TEST_CASE("what has changed since the build is told") {
   Facts facts = with_kernels();
-  facts.gpus.amd->front().target = "gfx1200"s;
+  facts.gpus.amd.value().front().target = "gfx1200"s;
   const Finding finding = finding_of("build.stale", facts);
   CHECK(finding.status == Status::warn);
   CHECK(finding.evidence[0].value == "GPU was gfx1201 and is gfx1200");
@@ -117,7 +117,7 @@ TEST_CASE("kernels of other source are stale, unless this program has none to co
 
 TEST_CASE("a GPU of unknown target makes no verdict") {
   Facts facts = with_kernels();
-  facts.gpus.amd->front().target = Fact<std::string>::unknown("blanked");
+  facts.gpus.amd.value().front().target = Fact<std::string>::unknown("blanked");
   CHECK(finding_of("build.stale", facts).status == Status::skip);
 }
 
