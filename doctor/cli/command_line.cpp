@@ -154,11 +154,16 @@ int run_command_line(int argc, const char* const* argv) {
       ->type_name("FILE");
   env_command->add_option("--check", env.check, "Say whether this script still fits the machine (exit status 1: no)")
       ->type_name("FILE");
+  env_command->footer("Exit status: 0 the script was printed, or still fits; 1 nothing usable was found, or the script is\n"
+                      "stale; 2 wrong usage, or the output could not be written.\n"
+                      "Use it:  sage-doctor env -o env_amd.sh && . ./env_amd.sh     Undo it:  sage_doctor_deactivate");
 
   EnvOptions run;
   CLI::App* run_command = app.add_subcommand(
       "run", "Run a command in that environment: sage-doctor run [OPTIONS] -- COMMAND...");
   add_env_options(*run_command, run);
+  run_command->footer("Exit status: that of the command; 125 nothing usable was found, or wrong usage; 126 the command\n"
+                      "cannot be run; 127 there is no such command.");
   InspectCommandOptions inspect;
   CLI::App* inspect_command = app.add_subcommand(
       "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
