@@ -70,13 +70,18 @@ bool pipeline_may_fail(const std::string& triton, const std::string& target) {
   return family && version_below(triton, "3.7") && !version_below(triton, "3.5");
 }
 
-/// From reports, so it only tells.
+/// From reports, so it only tells; a skip where it can't be known.
 std::optional<Finding> compiler_may_fail(const CheckInput& input, const std::string& version) {
   const std::vector<PythonPackage> tritons = tritons_in_use(input.facts);
-  if (tritons.empty() || !tritons.front().version.known()) return std::nullopt;
+  if (tritons.empty()) return std::nullopt;
+  if (auto skip = skip_unless_known({{"gpus.amd", &input.facts.gpus.amd},
+                                     {"python.environments.packages.version", &tritons.front().version}})) {
+    return skip;
+  }
   const std::string& triton = *tritons.front().version;
-  for (const Gpu& gpu : input.facts.gpus.amd.value_or({})) {
-    if (!gpu.target.known() || !pipeline_may_fail(triton, *gpu.target)) continue;
+  for (const Gpu& gpu : *input.facts.gpus.amd) {
+    if (auto skip = skip_unless_known({{"gpus.amd.target", &gpu.target}})) return skip;
+    if (!pipeline_may_fail(triton, *gpu.target)) continue;
     Finding finding = info("SageAttention " + version + " may not compile with Triton " + triton + " on " + *gpu.target);
     finding.evidence = package_evidence({tritons.front()});
     finding.cause = "Reports of \"'tt.load' op operation destroyed but still has uses\": Triton's compiler, not "

@@ -20,39 +20,54 @@ namespace {
 /// Of a file on a filesystem that answered at first. A network may be slow, and a big library takes many reads.
 constexpr std::chrono::milliseconds remote_deadline{120'000};
 
-Result<std::string> product(const InspectCommandOptions& options, const Host& host) {
+/// Hands the product to `sink` piece by piece.
+Result<bool> make_product(const InspectCommandOptions& options, const Host& host, const TextSink& sink) {
   InspectOptions what;
   what.kernels = options.kernels;
   what.exports = options.exports;
   const Result<Inspection> found = inspect_file(options.file, what);
   if (!found) return found.error();
-  if (options.json) return inspect_json(*found, SAGE_VERSION, options.redact ? make_redaction(host) : Redaction());
+  if (options.json) {
+    write_inspect_json(*found, SAGE_VERSION, options.redact ? make_redaction(host) : Redaction(), sink);
+    return true;
+  }
   InspectTextStyle style;
   style.width = output_width();
   if (options.kernels) style.most_kernels = std::numeric_limits<std::size_t>::max();
-  return inspect_text(*found, style);
+  sink(inspect_text(*found, style));
+  return true;
 }
 
-/// Where the file lies on a filesystem that may hang, it is asked for in a child; it is looked into only if that
-/// answers at once, and then in a child too.
-Result<std::string> guarded_product(const InspectCommandOptions& options) {
-  const std::unique_ptr<Host> host = make_live_host();
-  const auto place = PathFinder(host->mounts().value_or({})).find(options.file, Links::follow);
-  if (!place || place->waits_on.empty()) return product(options, *host);
-  if (const auto status = host->status(options.file); !status) return status.error();
-  return call_in_child<std::string>(options.file + ": the filesystem at " + place->waits_on, remote_deadline,
-                                    [&] { return product(options, *host); });
+/// In a child. The file is looked into only if its filesystem answers at once.
+Result<bool> make_product_of_remote(const InspectCommandOptions& options, const Host& host, const std::string& mount,
+                                    const TextSink& sink) {
+  if (const auto status = host.status(options.file); !status) return status.error();
+  const auto text = call_in_child<std::string>(
+      options.file + ": the filesystem at " + mount, remote_deadline, [&]() -> Result<std::string> {
+        std::string all;
+        const auto made = make_product(options, host, [&](std::string_view piece) { all += piece; });
+        return made ? Result<std::string>(std::move(all)) : made.error();
+      });
+  if (!text) return text.error();
+  sink(*text);
+  return true;
 }
 
 }  // namespace
 
 int run_inspect(const InspectCommandOptions& options) {
-  const Result<std::string> text = guarded_product(options);
-  if (!text) {
-    spdlog::error("{}", printable(text.error().text));
-    return exit_usage;
-  }
-  return write_product(*text, 0);
+  const std::unique_ptr<Host> host = make_live_host();
+  const auto place = PathFinder(host->mounts().value_or({})).find(options.file, Links::follow);
+  const bool remote = place.ok() && !place->waits_on.empty();
+  int status = 0;
+  const TextSink to_stdout = [&status](std::string_view piece) {
+    if (status == 0) status = write_product(piece, 0);
+  };
+  const auto made = remote ? make_product_of_remote(options, *host, place->waits_on, to_stdout)
+                           : make_product(options, *host, to_stdout);
+  if (made) return status;
+  spdlog::error("{}", printable(made.error().text));
+  return exit_usage;
 }
 
 }  // namespace sage

@@ -76,7 +76,7 @@ Json object_head(const InspectedObject& object) {
 
 class JsonText {
  public:
-  explicit JsonText(Redaction& redaction) : redaction_(redaction) {}
+  JsonText(Redaction& redaction, const TextSink& sink) : redaction_(redaction), sink_(sink) {}
 
   /// Every member of `object`, `depth` levels deep; where `special` names one, `write` writes its value.
   template <class Write>
@@ -123,12 +123,22 @@ class JsonText {
     }
   }
 
-  [[nodiscard]] std::string take() { return std::move(text_); }
+  void finish() {
+    text_ += '\n';
+    flush();
+  }
 
  private:
   static constexpr int indent = 2;
+  static constexpr std::size_t piece = 256 * 1024;
+
+  void flush() {
+    sink_(text_);
+    text_.clear();
+  }
 
   void begin_item(bool& first, std::size_t depth) {
+    if (text_.size() >= piece) flush();
     text_ += first ? "\n" : ",\n";
     text_.append(depth * indent, ' ');
     first = false;
@@ -141,6 +151,7 @@ class JsonText {
   }
 
   Redaction& redaction_;
+  const TextSink& sink_;
   std::string text_;
 };
 
@@ -152,7 +163,8 @@ void write_kernels(const InspectedObject& object, JsonText& text) {
 
 }  // namespace
 
-std::string inspect_json(const Inspection& inspection, std::string_view tool_version, Redaction redaction) {
+void write_inspect_json(const Inspection& inspection, std::string_view tool_version, Redaction redaction,
+                        const TextSink& sink) {
   Json report = {{"inspect_version", inspect_version},
                  {"tool_version", tool_version},
                  {"file", inspection.path},
@@ -165,13 +177,19 @@ std::string inspect_json(const Inspection& inspection, std::string_view tool_ver
                  {"cubin_kernels", inspection.cubin_kernels},
                  {"notes", inspection.notes}};
   visit_texts(report, [&](const std::string& text) { redaction.learn(text); });
-  JsonText text(redaction);
+  JsonText text(redaction, sink);
   text.object(report, "code_objects", 0, [&] {
     text.list(inspection.objects, 1, [&](const InspectedObject& object) {
       text.object(object_head(object), "kernels", 2, [&] { write_kernels(object, text); });
     });
   });
-  return text.take() + "\n";
+  text.finish();
+}
+
+std::string inspect_json(const Inspection& inspection, std::string_view tool_version, Redaction redaction) {
+  std::string all;
+  write_inspect_json(inspection, tool_version, std::move(redaction), [&](std::string_view piece) { all += piece; });
+  return all;
 }
 
 }  // namespace sage

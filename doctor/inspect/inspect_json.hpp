@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,16 @@ namespace sage {
 /// Raised when a reader of the older JSON would misread the newer one.
 inline constexpr int inspect_version = 1;
 
-/// The inspection as docs/inspect-schema.json describes it, two blanks of indentation, UTF-8 (bytes that are not become
-/// U+FFFD), with a line end. Its size is the only bound: one kernel at a time is made into JSON.
+/// Takes the next piece of a text.
+using TextSink = std::function<void(std::string_view)>;
+
+/// Writes the inspection as docs/inspect-schema.json describes it, two blanks of indentation, UTF-8 (bytes that are not
+/// become U+FFFD), with a line end. It comes in pieces of about 256 KiB, since that of a big library has hundreds of
+/// megabytes.
+void write_inspect_json(const Inspection& inspection, std::string_view tool_version, Redaction redaction,
+                        const TextSink& sink);
+
+/// All of it at once.
 [[nodiscard]] std::string inspect_json(const Inspection& inspection, std::string_view tool_version,
                                        Redaction redaction);
 

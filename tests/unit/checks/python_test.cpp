@@ -227,6 +227,7 @@ TEST_CASE("python: abi3, free-threaded and pure tags fit what they are made for"
     return finding_of("python.torch-health", with(environment)).status;
   };
   CHECK(status("cp39-abi3-linux_x86_64", "3.12") == Status::pass);
+  CHECK(status("cp312-abi3-linux_x86_64", "3.12") == Status::pass);
   CHECK(status("cp313-abi3-linux_x86_64", "3.12") == Status::warn);
   CHECK(status("cp313-cp313t-linux_x86_64", "3.13t") == Status::pass);
   CHECK(status("cp313-cp313-linux_x86_64", "3.13t") == Status::warn);
@@ -580,6 +581,10 @@ TEST_CASE("SageAttention 1 with the Tritons that fall over it is mentioned, on t
   CHECK(status("3.4.0", "gfx1200") == Status::pass);
   CHECK(status("3.7.0", "gfx1200") == Status::pass);
   CHECK(status("3.6.0", "gfx1100") == Status::pass);
+
+  Facts facts = with(with_sageattention("1.0.6", true));
+  facts.gpus.amd.value().front().target = Fact<std::string>::unknown("not known");
+  CHECK(finding_of("python.sageattention", facts).status == Status::skip);
 }
 
 TEST_CASE("a number in TRITON_LIBHIP_PATH is wrong for the Tritons that refuse it alone") {

@@ -302,6 +302,18 @@ TEST_CASE("the JSON that is written piece by piece has the form of one that is w
   CHECK(nlohmann::json::parse(inspect_json(found, "0", Redaction()))["code_objects"].empty());
 }
 
+TEST_CASE("a big inspection is written in pieces") {
+  test::ObjectSpec spec;
+  spec.kernels.clear();
+  for (int i = 0; i < 600; ++i) spec.kernels.push_back({"kernel" + std::to_string(i)});
+  const Inspection found = inspected(text_of(test::build_object(spec).file));
+  std::vector<std::string> pieces;
+  write_inspect_json(found, "0", Redaction(), [&](std::string_view piece) { pieces.emplace_back(piece); });
+  REQUIRE(pieces.size() > 1);
+  for (const std::string& piece : pieces) CHECK(piece.size() < 512 * 1024);
+  CHECK(join(pieces, "") == inspect_json(found, "0", Redaction()));
+}
+
 TEST_CASE("more kernels than are shown are counted") {
   test::ObjectSpec spec;
   for (const char* name : {"b", "c", "d"}) spec.kernels.push_back({name});
