@@ -3,14 +3,7 @@
 #include <algorithm>
 
 namespace sage {
-namespace {
-
-// What one HIP or C++ template source of a PyTorch extension may take. An estimate: it only steers advice.
-constexpr std::uint64_t memory_per_job = 3ULL << 30;
-
-}  // namespace
-
-Fact<std::uint64_t> fitting_build_jobs(const Platform& platform) {
+Fact<std::uint64_t> fitting_build_jobs(const Platform& platform, std::uint64_t memory_per_job) {
   using Jobs = Fact<std::uint64_t>;
   if (!platform.memory_limit.known()) return Jobs::unknown(platform.memory_limit.why_unknown());
   if (!platform.memory_available.known()) return Jobs::unknown(platform.memory_available.why_unknown());

@@ -7,7 +7,12 @@
 
 namespace sage {
 
-/// Compiler jobs that fit into what memory is free, at 3 GiB each; at least 1, at most one for each usable CPU.
-[[nodiscard]] Fact<std::uint64_t> fitting_build_jobs(const Platform& platform);
+/// What one source of a PyTorch extension, HIP or C++ with many templates, may take. An estimate: it only steers advice.
+inline constexpr std::uint64_t memory_per_extension_job = 3ULL << 30;
+/// What one unit of our kernels may take. clang 19 and hipcc 5.2.3 took at most 160 MiB in their largest process.
+inline constexpr std::uint64_t memory_per_kernel_job = 384ULL << 20;
+
+/// Compiler jobs that fit into what memory is free; at least 1, at most one for each usable CPU.
+[[nodiscard]] Fact<std::uint64_t> fitting_build_jobs(const Platform& platform, std::uint64_t memory_per_job);
 
 }  // namespace sage

@@ -99,7 +99,7 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
   }
   const std::uint64_t limit = *platform.memory_limit;
   const std::uint64_t available = std::min(*platform.memory_available, limit);
-  const std::string jobs = std::to_string(*fitting_build_jobs(platform));
+  const std::string jobs = std::to_string(*fitting_build_jobs(platform, memory_per_extension_job));
 
   Finding finding = pass("builds of extensions fit with MAX_JOBS=" + jobs + ": " + human_bytes(available) +
                          " of memory are free for " + counted(*platform.usable_cpus, "CPU"));

@@ -87,7 +87,7 @@ std::vector<EnvSetting> toolchain_settings(const CheckInput& input, const Toolch
     settings.push_back(set_to("PYTORCH_ROCM_ARCH", join(targets, ";"),
                               "Extensions are built for this machine's GPU and nothing else."));
   }
-  if (const Fact<std::uint64_t> jobs = fitting_build_jobs(facts.platform);
+  if (const Fact<std::uint64_t> jobs = fitting_build_jobs(facts.platform, memory_per_extension_job);
       jobs.known() && *jobs < *facts.platform.usable_cpus) {
     settings.push_back(set_to("MAX_JOBS", std::to_string(*jobs),
                               "Compiler jobs at a time that memory has room for (3 GiB each)."));

@@ -1,7 +1,8 @@
-// What the runtime must know of an NVIDIA cubin before it hands it to the driver: for which architecture it is and
-// which kernels it has. Registers and spills of cubins come from NVIDIA's own tools.
+// What must be known of an NVIDIA cubin before it is handed to the driver: for which architecture it is, which kernels it
+// has, and what they need.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,17 @@
 
 namespace sage::code_object {
 
+// From section .nv.info, whose attributes NVIDIA does not document; the numbers are those that ptxas -v prints. 0 where the
+// section does not say.
+struct CubinResources {
+  std::uint32_t registers = 0;    // of a thread
+  std::uint32_t frame_bytes = 0;  // stack of a thread; spilled registers lie there
+};
+
 struct Cubin {
   unsigned sm = 0;  // 80, 89, 90
   std::vector<std::string> kernels;
+  std::vector<CubinResources> resources;  // one a kernel, in the same order
 };
 
 [[nodiscard]] Result<Cubin> read_cubin(ByteSpan file);

@@ -55,6 +55,7 @@ constexpr auto names = std::to_array<std::string_view>({
     "WSL_DISTRO_NAME",
     "WSL_INTEROP",
     "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
     "container",
 });
 static_assert(std::is_sorted(names.begin(), names.end()));

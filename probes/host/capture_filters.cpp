@@ -258,6 +258,7 @@ constexpr std::array rules = {
     Rule{"*/__editable___torch_*_finder.py", keep_mapping},
     Rule{"*/sageattention/attn_qk_int8_per_block.py", keep_key_mask},
     Rule{"*/sageattention/triton/attn_qk_int8_per_block.py", keep_key_mask},
+    Rule{"*/sage-doctor/*/manifest.json", keep_whole},
     Rule{"*/pyvenv.cfg", keep_venv_settings},
     Rule{"*/.conda/environments.txt", keep_whole},
     Rule{"*/.tool-versions", keep_python_version},

@@ -15,8 +15,7 @@ struct CommandForm {
 };
 
 // hipcc with clang's own device-only option still links a host program (seen with 5.2.3); --genco does not.
-// --cuda-device-only is the name that old and new clang know for --offload-device-only. ptxas tells registers only when
-// asked (-v); code objects for AMD say them themselves.
+// --cuda-device-only is the name that old and new clang know for --offload-device-only.
 const std::vector<CommandForm>& command_forms() {
   static const std::vector<std::string_view> clang_mode = {"-x", "hip", "--cuda-device-only"};
   static const std::vector<std::string_view> no_libraries = {"-nogpulib", "-nogpuinc"};
@@ -25,7 +24,7 @@ const std::vector<CommandForm>& command_forms() {
       {CompilerKind::hipcc, {"--genco"}, "--offload-arch=", no_libraries, no_bundle},
       {CompilerKind::amdclang, clang_mode, "--offload-arch=", no_libraries, no_bundle},
       {CompilerKind::clang, clang_mode, "--offload-arch=", no_libraries, no_bundle},
-      {CompilerKind::nvcc, {"-x", "cu", "-cubin", "-Xptxas", "-v"}, "-arch=", {}, {}},
+      {CompilerKind::nvcc, {"-x", "cu", "-cubin"}, "-arch=", {}, {}},
   };
   return forms;
 }

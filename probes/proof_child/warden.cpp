@@ -143,6 +143,10 @@ GuardEnd guard_closely(std::chrono::milliseconds deadline, const std::function<i
   getrusage(RUSAGE_CHILDREN, &used);
   constexpr std::uint64_t kibibyte = 1024;
   end.peak_memory_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * kibibyte;
+  for (const timeval& time : {used.ru_utime, used.ru_stime}) {
+    const auto duration = std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+    end.processor_time += std::chrono::duration_cast<std::chrono::milliseconds>(duration);
+  }
   std::error_code ignored;
   std::filesystem::remove_all(*folder, ignored);
   return end;

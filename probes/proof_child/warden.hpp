@@ -13,6 +13,7 @@ struct GuardEnd {
   std::optional<int> status;  ///< as of waitpid(2); nullopt: the deadline passed, we were told to end, or there is a problem
   bool timed_out = false;
   std::uint64_t peak_memory_bytes = 0;  ///< of the largest process among the descendants
+  std::chrono::milliseconds processor_time{};  ///< of all descendants
   std::string problem;                  ///< why nothing was started; empty: it was
 };
 

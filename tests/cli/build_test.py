@@ -8,10 +8,13 @@ import signal
 import stat
 import subprocess
 import tempfile
-import time
 import unittest
 
-from binary import BARE_ENVIRONMENT, BINARY, CAPTURES, run
+import jsonschema
+
+from binary import BARE_ENVIRONMENT, BINARY, CAPTURES, SOURCE, run
+
+SCHEMA = json.loads((SOURCE / "docs" / "build-schema.json").read_text())
 
 CLANG = shutil.which("clang++-19")
 TIMEOUT = 300
@@ -142,6 +145,8 @@ class RealClang(Prefix):
         finished = self.build("--target", "gfx1100,gfx942,gfx90a", "--json", "--no-redact")
         self.assertEqual(finished.returncode, 0, finished.stdout + finished.stderr)
         document = json.loads(finished.stdout)
+        jsonschema.Draft7Validator.check_schema(SCHEMA)
+        jsonschema.validate(document, SCHEMA)
         self.assertEqual((document["state"], document["executed_on_gpu"]), ("installed", False))
         self.assertEqual([one["target"] for one in document["manifest"]["targets"]], ["gfx1100", "gfx942", "gfx90a"])
         self.assertEqual({row["where"] for row in document["manifest"]["accuracy"]},
@@ -151,6 +156,9 @@ class RealClang(Prefix):
         self.assertEqual(len(names), 9 + 17 + 9)
 
     def test_a_gpu_that_has_to_be_there(self):
+        document = json.loads(self.build("--target", "gfx1201", "--require-gpu", "--json").stdout)
+        jsonschema.validate(document, SCHEMA)
+        self.assertEqual((document["state"], document["manifest"]), ("failed", None))
         finished = self.build("--target", "gfx1201", "--require-gpu")
         self.assertEqual(finished.returncode, 1, finished.stdout)
         self.assertIn("nothing ran on the GPU", finished.stdout)

@@ -16,6 +16,21 @@ namespace {
 
 bool is_library(CompilerKind kind) { return kind == CompilerKind::hiprtc || kind == CompilerKind::comgr; }
 
+/// They would add to, or take the place of, what is asked of a compiler; the cache knows nothing of them.
+const JobEnvironment& clean_environment() {
+  static const JobEnvironment changes = {
+      {"CPATH", std::nullopt},
+      {"C_INCLUDE_PATH", std::nullopt},
+      {"CPLUS_INCLUDE_PATH", std::nullopt},
+      {"HIPCC_COMPILE_FLAGS_APPEND", std::nullopt},
+      {"HIPCC_LINK_FLAGS_APPEND", std::nullopt},
+      {"NVCC_APPEND_FLAGS", std::nullopt},
+      {"NVCC_PREPEND_FLAGS", std::nullopt},
+      {"HIP_PLATFORM", "amd"},  // else hipcc may pass everything on to nvcc
+  };
+  return changes;
+}
+
 std::string output_path(const TargetRequest& request, const Unit& unit) {
   return request.folder + "/" + object_file_name(request.target, unit.name);
 }
@@ -68,7 +83,7 @@ class TargetCompilation {
     if (!request_.cached || request_.compiler.empty()) return false;
     const auto bytes = request_.cached(key_of(request_, result_.units[i].unit));
     if (!bytes) return false;
-    VerifiedObject object = verify(i, *bytes, "");
+    VerifiedObject object = verify(i, *bytes);
     if (!object.usable()) return false;
     objects_[i] = std::move(object);
     result_.units[i].origin = ObjectOrigin::cached;
@@ -76,8 +91,8 @@ class TargetCompilation {
     return true;
   }
 
-  [[nodiscard]] VerifiedObject verify(std::size_t i, std::string_view bytes, std::string_view log) const {
-    return verify_object(bytes, request_.target, result_.units[i].unit, tables_, log);
+  [[nodiscard]] VerifiedObject verify(std::size_t i, std::string_view bytes) const {
+    return verify_object(bytes, request_.target, result_.units[i].unit, tables_);
   }
 
   /// Once with a bare code object wanted; a compiler that does not know the option is asked again for a bundle.
@@ -97,7 +112,7 @@ class TargetCompilation {
     for (const std::size_t i : open) {
       result_.units[i].command = command_of(request_, result_.units[i].unit, bundle_allowed);
       std::remove(output_path(request_, result_.units[i].unit).c_str());
-      jobs.push_back({result_.units[i].command, request_.deadline, !is_library(request_.kind)});
+      jobs.push_back({result_.units[i].command, request_.deadline, !is_library(request_.kind), clean_environment()});
     }
     JobCallbacks callbacks;
     callbacks.tick = callbacks_.tick;
@@ -115,6 +130,7 @@ class TargetCompilation {
     UnitResult& row = result_.units[i];
     row.log = end.output;
     row.duration = end.duration;
+    row.processor_time = end.processor_time;
     row.peak_memory_bytes = end.peak_memory_bytes;
     const auto written = file_calls::read_whole(output_path(request_, row.unit), Links::keep, largest_object);
     const bool wrote = written.ok() && !written->empty();
@@ -124,7 +140,7 @@ class TargetCompilation {
                                              std::chrono::duration_cast<std::chrono::seconds>(request_.deadline)});
       }
     } else {
-      VerifiedObject object = verify(i, *written, end.output);
+      VerifiedObject object = verify(i, *written);
       if (object.usable()) {
         if (request_.store) request_.store(key_of(request_, row.unit), object.bytes);
         objects_[i] = std::move(object);
@@ -185,7 +201,7 @@ class TargetCompilation {
     if (!request_.prebuilt || result_.interrupted_by != 0) return std::nullopt;
     const auto bytes = request_.prebuilt(result_.units[i].unit);
     if (!bytes) return std::nullopt;
-    VerifiedObject object = verify(i, *bytes, "");
+    VerifiedObject object = verify(i, *bytes);
     if (!object.usable()) return std::nullopt;
     return object;
   }

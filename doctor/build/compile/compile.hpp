@@ -63,6 +63,7 @@ struct UnitResult {
   std::vector<std::string> command;     ///< what was run or would have been
   std::string log;                      ///< the compiler's output
   std::chrono::milliseconds duration{};
+  std::chrono::milliseconds processor_time{};
   std::uint64_t peak_memory_bytes = 0;
 };
 

@@ -16,7 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -43,6 +43,7 @@ struct Report {
   bool has_status = false;
   int status = 0;      ///< as of waitpid(2)
   bool timed_out = false;
+  std::chrono::milliseconds processor_time{};
   std::uint64_t peak_memory_bytes = 0;
 };
 
@@ -54,6 +55,10 @@ void send(int pipe, const Report& report) {
 int become(const Job& job, int report) {
   std::optional<MemoryLimit> limit;
   if (job.limit_memory) limit.emplace();
+  for (const auto& [name, value] : job.environment) {
+    if (value) setenv(name.c_str(), value->c_str(), 1);
+    if (!value) unsetenv(name.c_str());
+  }
   std::vector<char*> texts;
   for (const std::string& argument : job.arguments) texts.push_back(const_cast<char*>(argument.c_str()));
   texts.push_back(nullptr);
@@ -75,6 +80,7 @@ int become(const Job& job, int report) {
   told.has_status = end.status.has_value();
   told.status = end.status.value_or(0);
   told.timed_out = end.timed_out;
+  told.processor_time = end.processor_time;
   told.peak_memory_bytes = end.peak_memory_bytes;
   if (!end.problem.empty()) told.exec_error = ECHILD;
   send(report, told);
@@ -246,6 +252,7 @@ class Runner {
 
   void settle(const Running& job, int warden_status, JobEnd& end) const {
     const Report told = job.told.value_or(Report{});
+    end.processor_time = told.processor_time;
     end.peak_memory_bytes = told.peak_memory_bytes;
     if (told.exec_error != 0) {
       end.ending = JobEnding::not_started;

@@ -4,12 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "probes/base/result.hpp"
 
 namespace sage {
+
+/// Variables to set, or to unset (nullopt).
+using JobEnvironment = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
 /// A program to run. It gets /dev/null as stdin, a private folder as working folder and TMPDIR, and the surroundings of
 /// prepare_surroundings(): paths in `arguments` have to be absolute.
@@ -17,6 +22,7 @@ struct Job {
   std::vector<std::string> arguments;  ///< the program's path first; no shell
   std::chrono::milliseconds deadline{};
   bool limit_memory = true;  ///< 16 GiB of addresses; not for what loads ROCm's libraries (MemoryLimit)
+  JobEnvironment environment;
 };
 
 enum class JobEnding {
@@ -34,6 +40,7 @@ struct JobEnd {
   std::string output;              ///< stdout and stderr; head and tail with a line between that says what was cut
   std::uint64_t output_bytes = 0;  ///< all that it wrote
   std::chrono::milliseconds duration{};
+  std::chrono::milliseconds processor_time{};  ///< of all its processes
   std::uint64_t peak_memory_bytes = 0;  ///< of the largest of its processes
 
   [[nodiscard]] bool good() const { return ending == JobEnding::exited && exit_status == 0; }

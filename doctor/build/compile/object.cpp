@@ -32,8 +32,8 @@ std::optional<std::uint32_t> register_budget(const device::Tile& tile, const Gfx
 
 class Verification {
  public:
-  Verification(std::string_view target, const Unit& unit, const GfxTables& tables, std::string_view log)
-      : target_(target), unit_(unit), tables_(tables), log_(log) {}
+  Verification(std::string_view target, const Unit& unit, const GfxTables& tables)
+      : target_(target), unit_(unit), tables_(tables) {}
 
   VerifiedObject run(std::string_view bytes) {
     if (bytes.empty()) {
@@ -85,12 +85,16 @@ class Verification {
     const KernelResources uses{name,           meta.vgpr_count,
                                meta.sgpr_count, meta.lds_bytes,
                                meta.scratch_bytes_per_lane, meta.vgpr_spill_count + meta.sgpr_spill_count};
+    if (meta.vgpr_spill_count != 0) complain(name + " spills " + counted(meta.vgpr_spill_count, "vector register"));
+    if (meta.sgpr_spill_count != 0) {
+      // Into lanes of vector registers: a few instructions, no memory. Where memory is used, scratch says so.
+      found_.notes.push_back(name + " spills " + counted(meta.sgpr_spill_count, "scalar register"));
+    }
     judge_resources(uses, meta.dynamic_stack, chip);
     found_.kernels.push_back(uses);
   }
 
   void judge_resources(const KernelResources& uses, bool dynamic_stack, const GfxTarget* chip) {
-    if (uses.spilled_registers != 0) complain(uses.kernel + " spills " + counted(uses.spilled_registers, "register"));
     if (uses.scratch_bytes != 0) complain(uses.kernel + " uses " + counted(uses.scratch_bytes, "byte") + " of scratch memory");
     if (dynamic_stack) complain(uses.kernel + " has a stack of unknown size");
     if (unit_.tile == nullptr) return;
@@ -111,52 +115,34 @@ class Verification {
     const std::string is_for = "sm_" + std::to_string(cubin->sm);
     if (is_for != target_) return refuse("the cubin is for " + is_for + ", not for " + std::string(target_));
     for (const std::string& name : unit_.kernels) {
-      if (std::find(cubin->kernels.begin(), cubin->kernels.end(), name) == cubin->kernels.end()) {
+      const auto index = static_cast<std::size_t>(
+          std::find(cubin->kernels.begin(), cubin->kernels.end(), name) - cubin->kernels.begin());
+      if (index == cubin->kernels.size()) {
         refuse("kernel " + name + " is missing");
         continue;
       }
-      const KernelResources uses = from_ptxas(name);
+      KernelResources uses;
+      uses.kernel = name;
+      uses.vgprs = cubin->resources[index].registers;
+      uses.scratch_bytes = cubin->resources[index].frame_bytes;
       // Spills are a part of some shapes there (docs/kernels.md): worth telling, no reason for another shape.
-      if (uses.scratch_bytes != 0) {
-        found_.notes.push_back(name + " spills " + counted(uses.scratch_bytes, "byte") + " a thread");
-      }
+      if (uses.scratch_bytes != 0) found_.notes.push_back(name + " has a stack of " + counted(uses.scratch_bytes, "byte") + " a thread");
       found_.kernels.push_back(uses);
     }
     found_.bytes = std::string(bytes);
   }
 
-  /// "Compiling entry function 'NAME' ...", "N bytes spill stores", "Used N registers": what ptxas -v prints.
-  [[nodiscard]] KernelResources from_ptxas(const std::string& name) const {
-    KernelResources uses;
-    uses.kernel = name;
-    const std::size_t at = log_.find("Compiling entry function '" + name + "'");
-    if (at == std::string_view::npos) return uses;
-    const std::string_view section = log_.substr(at, log_.find("Compiling entry function", at + 1) - at);
-    uses.vgprs = number_before(section, " registers");
-    uses.scratch_bytes = number_before(section, " bytes spill stores");
-    return uses;
-  }
-
-  static std::uint32_t number_before(std::string_view text, std::string_view phrase) {
-    const std::size_t end = text.find(phrase);
-    if (end == std::string_view::npos) return 0;
-    std::size_t start = end;
-    while (start > 0 && text[start - 1] >= '0' && text[start - 1] <= '9') --start;
-    return static_cast<std::uint32_t>(parse_number(text.substr(start, end - start)).value_or(0));
-  }
-
   std::string_view target_;
   const Unit& unit_;
   const GfxTables& tables_;
-  std::string_view log_;
   VerifiedObject found_;
 };
 
 }  // namespace
 
-VerifiedObject verify_object(std::string_view bytes, std::string_view target, const Unit& unit, const GfxTables& tables,
-                             std::string_view log) {
-  return Verification(target, unit, tables, log).run(bytes);
+VerifiedObject verify_object(std::string_view bytes, std::string_view target, const Unit& unit,
+                             const GfxTables& tables) {
+  return Verification(target, unit, tables).run(bytes);
 }
 
 }  // namespace sage

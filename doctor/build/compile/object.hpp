@@ -10,14 +10,14 @@
 
 namespace sage {
 
-/// What one kernel needs of a GPU, as its code object says. Of cubins only what ptxas printed, else 0.
+/// What one kernel needs of a GPU, as its code object says. Of cubins registers and stack only.
 struct KernelResources {
   std::string kernel;
   std::uint32_t vgprs = 0;       ///< registers of a thread
   std::uint32_t sgprs = 0;
   std::uint32_t lds_bytes = 0;   ///< static
   std::uint32_t scratch_bytes = 0;
-  std::uint32_t spilled_registers = 0;
+  std::uint32_t spilled_registers = 0;  ///< vector and scalar
 };
 
 struct VerifiedObject {
@@ -31,9 +31,8 @@ struct VerifiedObject {
   [[nodiscard]] bool clean() const { return refusals.empty() && complaints.empty(); }
 };
 
-/// Reads back what a compiler wrote for `unit` of `target`. Any bytes are accepted. `log`: the compiler's output, from which the
-/// registers of cubins come.
+/// Reads back what a compiler wrote for `unit` of `target`. Any bytes are accepted.
 [[nodiscard]] VerifiedObject verify_object(std::string_view bytes, std::string_view target, const Unit& unit,
-                                           const GfxTables& tables, std::string_view log = {});
+                                           const GfxTables& tables);
 
 }  // namespace sage

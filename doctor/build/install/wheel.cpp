@@ -22,6 +22,7 @@
 #include "doctor/build/install/digest.hpp"
 #include "doctor/build/install/files.hpp"
 #include "probes/base/errno_name.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/host/descriptor.hpp"
 #include "probes/host/file_calls.hpp"

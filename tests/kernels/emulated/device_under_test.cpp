@@ -54,7 +54,11 @@ Device make_device() {
   device.family = device::Family::gfx9;
   device.fp8 = reference::ValueFormat::fp8_fnuz;
 #else
+#if defined(SAGE_EMULATED_SM90)
+  device.name = "sm_90";
+#else
   device.name = "nvidia";
+#endif
   device.family = device::Family::nvidia;
   device.shared_limit = 99 * 1024;  // the smallest limit per block of sm_80 and later that has one: sm_86, sm_89
 #endif

@@ -217,7 +217,9 @@ TEST_CASE("without a compiler there are prebuilt objects or nothing") {
 }
 
 TEST_CASE("a target without kernels is an error") {
-  const auto result = compile_target({.target = "gfx1030"}, *GfxTables::embedded(), {});
+  TargetRequest request;
+  request.target = "gfx1030";
+  const auto result = compile_target(request, *GfxTables::embedded(), {});
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().text == "there are no kernels for gfx1030");
 }

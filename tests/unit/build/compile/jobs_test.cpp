@@ -2,9 +2,14 @@
 
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "probes/base/text.hpp"
 #include "tests/unit/proof_child/in_folder.hpp"
@@ -16,7 +21,7 @@ constexpr std::chrono::seconds long_enough{60};
 constexpr std::chrono::milliseconds too_short{400};
 
 Job shell(const std::string& script, std::chrono::milliseconds deadline = long_enough) {
-  return {{"/bin/sh", "-c", script}, deadline};
+  return {{"/bin/sh", "-c", script}, deadline, true, {}};
 }
 
 JobsEnd run(const std::vector<Job>& jobs, std::size_t parallel = 2, OnFailure on_failure = OnFailure::keep_going,
@@ -55,9 +60,9 @@ TEST_CASE("a job's end is told in full") {
   CHECK(crashed.ending == JobEnding::killed);
   CHECK(crashed.signal == SIGSEGV);
 
-  const JobEnd absent = run_one({{"/no/such/compiler", "-c"}, long_enough});
+  const JobEnd absent = run_one({{"/no/such/compiler", "-c"}, long_enough, true, {}});
   CHECK(absent.ending == JobEnding::not_started);
-  CHECK(absent.output == "/no/such/compiler: No such file or directory");
+  CHECK(absent.output == "/no/such/compiler: no such file or directory");
 }
 
 TEST_CASE("a job has no input, a folder of its own and no descriptors of ours") {
@@ -65,6 +70,13 @@ TEST_CASE("a job has no input, a folder of its own and no descriptors of ours") 
   const JobEnd folder = run_one(shell("test \"$PWD\" = \"$TMPDIR\" && ls -A | wc -l"));
   CHECK(trim(folder.output) == "0");
   CHECK(run_one(shell("ls /proc/self/fd | wc -l")).output == "4\n");  // three and the folder that ls reads
+}
+
+TEST_CASE("variables are set and unset for a job alone") {
+  Job job = shell("echo ${HOME-none} $SAGE_TEST_VARIABLE");
+  job.environment = {{"HOME", std::nullopt}, {"SAGE_TEST_VARIABLE", "here"}};
+  CHECK(run_one(job).output == "none here\n");
+  CHECK(getenv("SAGE_TEST_VARIABLE") == nullptr);
 }
 
 TEST_CASE("a job that hangs is killed at its deadline with everything that it started") {
@@ -133,6 +145,26 @@ TEST_CASE("a signal in the meantime ends all jobs and nothing else") {
   CHECK(end.ends[0].ending == JobEnding::stopped);
   CHECK(end.ends[1].ending == JobEnding::stopped);
   CHECK_FALSE(lives(pid_file));
+}
+
+TEST_CASE("when this process is killed its jobs die with it") {
+  const test::InFolder here;
+  const std::string pid_file = here.folder().path("pid");
+  const pid_t builder = fork();
+  if (builder == 0) {
+    const auto end = run_jobs({shell("setsid sh -c 'echo $$ > " + pid_file + ".new; mv " + pid_file + ".new " + pid_file +
+                                     "; exec sleep 1000'")},
+                              1, OnFailure::stop, {});
+    _exit(end.ok() ? 0 : 1);
+  }
+  const auto patience = [](const std::function<bool()>& done) {
+    for (int i = 0; i < 3000 && !done(); ++i) usleep(10'000);
+    return done();
+  };
+  CHECK(patience([&] { return std::filesystem::exists(pid_file); }));
+  kill(builder, SIGKILL);
+  CHECK(waitpid(builder, nullptr, 0) == builder);
+  CHECK(patience([&] { return !lives(pid_file); }));
 }
 
 TEST_CASE("ticks come while a job is silent") {
