@@ -117,7 +117,11 @@ class Accuracy(Case):
                     self.assertEqual(lse.dtype, torch.float32)
                     text = f"{shape} {options} {str(dtype)[6:]}" if layout == "HND" else ""
                     self.assertClose(out, reference, text=text)
-                    self.assertLess((lse.double() - reference_lse).abs().max().item(), 3e-2)
+                    # A query that sees few keys has the rounding of single products in its LSE.
+                    settled = slice(64 if options.get("is_causal") else 0, None)
+                    apart = (lse.double() - reference_lse).abs()
+                    self.assertLess(apart[:, :, settled].max().item(), 2e-2)
+                    self.assertLess(apart.max().item(), 6e-2)
 
     def test_fp8(self):
         for dim in (64, 128):
@@ -511,6 +515,10 @@ class DiffusionBlock(torch.nn.Module):
             "v": torch.nn.Linear(text, width, bias=False), "o": torch.nn.Linear(width, width, bias=False)})
         self.norms = torch.nn.ModuleList([torch.nn.LayerNorm(width) for _ in range(2)])
 
+        # Untrained weights attend to everything alike, and a mean over thousands of tokens is nearly nothing.
+        for linear in (*self.self_attention.values(), *self.cross.values()):
+            linear.weight.data.mul_(2)
+
     def attend(self, parts, x, source, mask=None):
         def split(t):
             return t.view(t.shape[0], t.shape[1], self.heads, -1).transpose(1, 2)
@@ -535,9 +543,10 @@ class Installed(Case):
                 quick = model(x)
             again = model(x)
         self.assertTrue(torch.equal(plain, again), "uninstall() left something")
-        total, worst = errors(quick, plain)
+        # What the layers have added: the input itself would hide any error.
+        total, worst = errors(quick.float() - x.float(), plain.float() - x.float())
         show(f"transformer, 4 layers, causal: relative L1 {total:.2e}, worst row {worst:.2e}; {sage.statistics()}")
-        self.assertLess(total, 0.02)
+        self.assertLess(total, 0.03)
         self.assertEqual(sage.statistics(), {"launched": 4, "fallback": {}})
 
     def test_a_diffusion_block(self):
@@ -550,9 +559,9 @@ class Installed(Case):
             plain = model(x, text, mask)
             with sage.installed():
                 quick = model(x, text, mask)
-        total, worst = errors(quick, plain)
+        total, worst = errors(quick.float() - x.float(), plain.float() - x.float())
         show(f"diffusion block: relative L1 {total:.2e}, worst row {worst:.2e}; {sage.statistics()}")
-        self.assertLess(total, 0.01)
+        self.assertLess(total, 0.03)
         self.assertEqual(sage.statistics(), {"launched": 1, "fallback": {"mask": 1}})
 
     def test_rules(self):

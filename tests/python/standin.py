@@ -6,6 +6,7 @@ what they describe, in float32, into the memory that they name.
 
 import contextlib
 import ctypes
+import os
 import struct
 import sys
 import unittest.mock
@@ -105,6 +106,38 @@ class Context:
     runtime_path = "/stand-in/libamdhip64.so"
     kernel_count = 16
     seconds = 0.0
+
+
+class Emulated:
+    """The real library on the stand-in libamdhip64 that runs kernels on emulated lanes.
+
+    The GPU's allocator aligns to more than the CPU's, so the workspace is asked for with room, and moved.
+    """
+
+    ROOM = 256
+
+    def __init__(self):
+        from sage_doctor_attention.library import library
+
+        self.hip = ctypes.CDLL(os.environ["SAGE_TEST_HIP"])
+        self.real = library()
+
+    def sage_attention_workspace(self, context, problem, size, error):
+        status = self.real.sage_attention_workspace(context, problem, size, error)
+        size._obj.value += self.ROOM
+        return status
+
+    def sage_attention_launch(self, context, problem, buffers, stream, error):
+        fields = list(BUFFERS.unpack(buffers))
+        fields[7] = (fields[7] + self.ROOM - 1) // self.ROOM * self.ROOM
+        fields[8] -= self.ROOM
+        return self.real.sage_attention_launch(context, problem, BUFFERS.pack(*fields), stream, error)
+
+    def context(self):
+        from sage_doctor_attention import abi, contexts, runtime
+
+        with unittest.mock.patch.object(runtime, "api", lambda: abi.API_HIP):
+            return contexts.Context(contexts._from_folder(None), None, 0.0)
 
 
 @contextlib.contextmanager

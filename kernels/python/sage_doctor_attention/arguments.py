@@ -21,7 +21,13 @@ def is_nhd(tensor_layout):
 
 
 def refuse_gradient(q, k, v):
-    if (q.requires_grad or k.requires_grad or v.requires_grad) and torch.is_grad_enabled():
+    """Raises UnsupportedError where a backward pass would be recorded, ArgumentError for what is no tensor."""
+    try:
+        wanted = q.requires_grad or k.requires_grad or v.requires_grad
+    except AttributeError:
+        kinds = ", ".join(type(given).__name__ for given in (q, k, v))
+        raise ArgumentError(f"q, k and v are {kinds}; they must be tensors") from None
+    if wanted and torch.is_grad_enabled():
         raise UnsupportedError(
             "gradient",
             "an input requires a gradient, and these kernels have no backward pass: call under torch.no_grad() or "
@@ -34,8 +40,6 @@ def is_on_gpu(tensor):
 
 
 def _check_kind(name, tensor):
-    if not isinstance(tensor, torch.Tensor):
-        raise ArgumentError(f"{name} is {type(tensor).__name__}, not a tensor")
     if tensor.layout != torch.strided or tensor.is_nested:
         raise UnsupportedError("layout", f"{name} is a sparse or nested tensor; only strided ones are supported")
     if tensor.dim() != 4:

@@ -81,8 +81,8 @@ def sageattn(q, k, v, tensor_layout="HND", is_causal=False, sm_scale=None, retur
     number of tokens. float16 or bfloat16, on one GPU, of any strides. sm_scale: default 1/sqrt(D).
     Returns out (shape, type and layout of q), with return_lse (out, lse): float32 [B, Hq, N], the natural logarithm.
 
-    pv: the type in which P and V are multiplied, "fp16" or "fp8" (e4m3; gfx12, gfx942, sm_89 and later): a little faster
-    at four times the error. smooth_k: subtract K's mean before it is quantised; the same in exact arithmetic.
+    pv: the type in which P and V are multiplied, "fp16" or "fp8" (e4m3; gfx12, gfx942, sm_89 and later), which has four
+    times the error and is not faster everywhere (docs/python.md). smooth_k: subtract K's mean before it is quantised; the same in exact arithmetic.
     attn_mask, dropout_p: only for fallback="sdpa", which computes with torch what these kernels can't, and counts it in
     statistics(). Otherwise such a call raises UnsupportedError.
     """

@@ -15,11 +15,12 @@ from .library import failure, library
 class Plan:
     """A checked problem.
 
-    context: Context; problem: bytes of sage_attention_problem; workspace_bytes; out_shape and out_stride in the caller's
-    layout; lse_shape: [B, Hq, Nq].
+    context: Context; problem: bytes of sage_attention_problem; workspace_bytes, and workspace_shape: as many in elements
+    of q's type; out_shape and out_stride in the caller's layout; lse_shape and lse_stride: [B, Hq, Nq].
     """
 
-    __slots__ = ("context", "problem", "workspace_bytes", "out_shape", "out_stride", "lse_shape")
+    __slots__ = ("context", "problem", "workspace_bytes", "workspace_shape", "out_shape", "out_stride", "lse_shape",
+                 "lse_stride")
 
 
 def token_major(q, nhd):
@@ -61,6 +62,7 @@ def make(q, k, v, nhd, is_causal, sm_scale, smooth_k, fp8, want_lse, by_token):
     plan.out_shape = tuple(q.shape)
     plan.out_stride = out_strides(q.shape, nhd, by_token)
     plan.lse_shape = (batch, heads, tokens)
+    plan.lse_stride = (heads * tokens, tokens, 1)
     strides = [_head_first(s, nhd) for s in (q.stride(), k.stride(), v.stride(), plan.out_stride)]
     plan.problem = abi.problem(
         batch, heads, k.shape[head], tokens, k.shape[token], dim,
@@ -79,4 +81,5 @@ def make(q, k, v, nhd, is_causal, sm_scale, smooth_k, fp8, want_lse, by_token):
     if status != abi.OK:
         raise failure(error)
     plan.workspace_bytes = size.value
+    plan.workspace_shape = ((size.value + 1) // q.element_size(),)
     return plan

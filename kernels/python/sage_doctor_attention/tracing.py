@@ -24,7 +24,9 @@ def is_watched(q, k, v):
     """Whether the call must go through an operator to be seen, or to be answered for tensors without memory."""
     return (
         is_compiling()
+        or type(q) not in _plain
+        or type(k) not in _plain
+        or type(v) not in _plain
         or _dispatch_modes() != 0
         or bool(_tracing_state())
-        or not (is_plain(q) and is_plain(k) and is_plain(v))
     )
