@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "doctor/build/sources.hpp"
+#include "probes/base/embedded.hpp"
 #include "probes/host/file_calls.hpp"
 
 namespace sage {
@@ -45,7 +45,9 @@ Result<WheelInstalled> install_package(const std::string& site_packages, const s
   WheelRequest request;
   request.site_packages = site_packages;
   request.version = manifest.tool_version;
-  request.files.push_back({"__init__.py", std::string(python_package_source())});
+  for (const EmbeddedFile& file : embedded_python_package()) {
+    request.files.push_back({std::string(file.name), std::string(file.text)});
+  }
   std::vector<std::string> files = {manifest.library.file};
   for (const ManifestTarget& target : manifest.targets) {
     for (const ManifestKernel& kernel : target.kernels) files.push_back(kernel.file);

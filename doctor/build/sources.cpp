@@ -27,10 +27,6 @@ std::string_view attention_library() {
   return named("libsage_attention.so.1");
 }
 
-std::string_view python_package_source() {
-  return named("__init__.py");
-}
-
 std::optional<std::string> prebuilt_object(std::string_view target, const Unit& unit) {
   const std::string name = object_file_name(target, unit.name);
   for (const EmbeddedFile& file : embedded_code_objects()) {

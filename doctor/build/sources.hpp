@@ -18,9 +18,6 @@ namespace sage {
 /// libsage_attention.so.1, which loads and launches the code objects.
 [[nodiscard]] std::string_view attention_library();
 
-/// __init__.py of the Python package.
-[[nodiscard]] std::string_view python_package_source();
-
 /// The object of a unit that was made together with this program; nullopt: there is none.
 [[nodiscard]] std::optional<std::string> prebuilt_object(std::string_view target, const Unit& unit);
 

@@ -82,7 +82,9 @@ std::vector<std::string> uncovered(const Facts& facts) {
 /// A fact of the installation or of the GPUs that the comparison can't do without.
 std::optional<Finding> skip_unless_comparable(const Facts& facts) {
   const Installation& installation = facts.installation;
-  if (auto skip = skip_unless_known({{"installation.mark", &installation.mark},
+  if (auto skip = skip_unless_known({{"installation.defect", &installation.defect},
+                                     {"installation.missing_files", &installation.missing_files},
+                                     {"installation.mark", &installation.mark},
                                      {"installation.targets", &installation.targets},
                                      {"installation.source_sha256", &installation.source_sha256},
                                      {"installation.program_source_sha256", &installation.program_source_sha256},

@@ -112,7 +112,10 @@ Finding no_linker(const CheckInput& input, const TritonInstall& triton) {
 std::vector<Finding> check_triton_parts(const CheckInput& input) {
   if (auto skip = skip_without_rocm_torch(input.facts)) return {*skip};
   const PythonEnvironment& environment = environment_in_use(input.facts);
-  if (auto skip = skip_unless_known({{"python.environments.triton", &environment.triton}})) return {*skip};
+  if (auto skip = skip_unless_known({{"python.environments.triton", &environment.triton},
+                                     {"python.environments.packages", &environment.packages}})) {
+    return {*skip};
+  }
   const TritonInstall* triton = triton_in_use(input.facts);
   if (triton == nullptr) return {not_applicable("Triton is not installed beside PyTorch")};
   if (auto skip = skip_unless_known({{"python.environments.triton.starts_linker", &triton->starts_linker},

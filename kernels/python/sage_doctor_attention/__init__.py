@@ -1,15 +1,57 @@
-"""The attention kernels that `sage-doctor build --install` put here: the library and its code objects."""
+"""Quantised attention for PyTorch, with kernels built by `sage-doctor build --install`.
 
-from pathlib import Path
+    from sage_doctor_attention import sageattn
+    out = sageattn(q, k, v)                    # instead of SageAttention
 
-_folder = Path(__file__).parent
+    import sage_doctor_attention
+    sage_doctor_attention.install()            # instead of torch's scaled_dot_product_attention
 
+docs/python.md has the rest. Importing this loads neither the library nor anything of the GPU; the first call does.
+"""
 
-def library_path() -> Path:
-    """libsage_attention, whose C functions include/sage/attention.h declares."""
-    return _folder / "lib" / "libsage_attention.so.1"
+from .alias import install_alias, remove_alias
+from .attention import (
+    sageattn,
+    sageattn_qk_int8_pv_fp8,
+    sageattn_qk_int8_pv_fp8_cuda,
+    sageattn_qk_int8_pv_fp8_cuda_sm90,
+    sageattn_qk_int8_pv_fp16,
+    sageattn_qk_int8_pv_fp16_cuda,
+    sageattn_qk_int8_pv_fp16_triton,
+)
+from .errors import ArgumentError, LibraryError, SageAttentionError, UnsupportedError
+from .merge import merge_partials
+from .paths import kernels_folder, library_path
+from .replacement import Rules, install, installed, is_installed, uninstall
+from .counts import reset_statistics, statistics
+from .trial import self_test, warmup
+from .varlen import sageattn_varlen
 
-
-def kernels_folder() -> Path:
-    """The folder of code objects that sage_context_from_folder() takes."""
-    return _folder / "kernels"
+__all__ = [
+    "ArgumentError",
+    "LibraryError",
+    "Rules",
+    "SageAttentionError",
+    "UnsupportedError",
+    "install",
+    "install_alias",
+    "installed",
+    "is_installed",
+    "kernels_folder",
+    "library_path",
+    "merge_partials",
+    "remove_alias",
+    "reset_statistics",
+    "sageattn",
+    "sageattn_qk_int8_pv_fp16",
+    "sageattn_qk_int8_pv_fp16_cuda",
+    "sageattn_qk_int8_pv_fp16_triton",
+    "sageattn_qk_int8_pv_fp8",
+    "sageattn_qk_int8_pv_fp8_cuda",
+    "sageattn_qk_int8_pv_fp8_cuda_sm90",
+    "sageattn_varlen",
+    "self_test",
+    "statistics",
+    "uninstall",
+    "warmup",
+]
