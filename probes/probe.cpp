@@ -4,6 +4,7 @@
 #include "probes/driver.hpp"
 #include "probes/environment.hpp"
 #include "probes/gpus.hpp"
+#include "probes/installation.hpp"
 #include "probes/libraries.hpp"
 #include "probes/platform.hpp"
 #include "probes/proofs.hpp"
@@ -27,6 +28,7 @@ Facts collect_facts(const Host& host, const GfxTables& tables, const ProbeOption
   facts.environment = probe_environment(host, options);
   facts.libraries = probe_libraries(host, options, facts.python);
   facts.toolchains = probe_toolchains(host, options, facts.python);
+  facts.installation = probe_installation(host, options);
   facts.deep = options.deep;
   facts.proofs = probe_proofs(host, options, facts);
   return facts;

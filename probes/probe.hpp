@@ -15,6 +15,7 @@ struct ProbeOptions {
   std::vector<std::string> search_folders; ///< further places to look for ROCm, from the configuration
   std::string target;                      ///< gfx target that the user configured; empty: none
   std::string python;                      ///< interpreter or environment that the user named; empty: none
+  std::string kernel_source_sha256;        ///< of the kernels' source in this program; empty: not to be compared
   std::function<void(const std::string&)> progress;  ///< told what is done next when it may take seconds; may be empty
 };
 

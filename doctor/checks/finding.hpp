@@ -30,7 +30,7 @@ inline constexpr auto enum_names<Confidence> = std::to_array<EnumName<Confidence
 });
 
 /// The groups of a report, in the order in which they are printed.
-enum class Topic { platform, gpu, wsl, driver, device, environment, python, libraries, toolchain, proof };
+enum class Topic { platform, gpu, wsl, driver, device, environment, python, libraries, toolchain, build, proof };
 
 template <>
 inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
@@ -43,6 +43,7 @@ inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
     {Topic::python, "python"},
     {Topic::libraries, "libraries"},
     {Topic::toolchain, "toolchain"},
+    {Topic::build, "build"},
     {Topic::proof, "proof"},
 });
 

@@ -29,7 +29,7 @@ std::vector<Check> prerequisites_first(std::vector<Check> rows) {
 std::vector<Check> collect() {
   std::vector<Check> rows;
   for (const auto topic : {platform_checks, gpu_checks, wsl_checks, driver_checks, device_checks, environment_checks,
-                           python_checks, library_checks, toolchain_checks, proof_checks}) {
+                           python_checks, library_checks, toolchain_checks, build_checks, proof_checks}) {
     std::vector<Check> more = topic();
     std::move(more.begin(), more.end(), std::back_inserter(rows));
   }

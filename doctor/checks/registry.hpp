@@ -17,6 +17,7 @@ namespace sage {
 [[nodiscard]] std::vector<Check> python_checks();
 [[nodiscard]] std::vector<Check> library_checks();
 [[nodiscard]] std::vector<Check> toolchain_checks();
+[[nodiscard]] std::vector<Check> build_checks();
 [[nodiscard]] std::vector<Check> proof_checks();
 
 /// Every check, prerequisites before those that depend on them.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace sage {
 
@@ -12,5 +13,8 @@ namespace sage {
 
 /// True for `folder` itself and everything below it.
 [[nodiscard]] bool lies_in(const std::string& path, const std::string& folder);
+
+/// A relative path that stays below where it starts: no empty part, no ".", no "..", no control characters.
+[[nodiscard]] bool safe_relative_path(std::string_view path);
 
 }  // namespace sage

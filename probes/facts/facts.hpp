@@ -4,6 +4,7 @@
 #include "probes/facts/driver.hpp"
 #include "probes/facts/environment.hpp"
 #include "probes/facts/gpus.hpp"
+#include "probes/facts/installation.hpp"
 #include "probes/facts/libraries.hpp"
 #include "probes/facts/platform.hpp"
 #include "probes/facts/proofs.hpp"
@@ -29,6 +30,7 @@ struct Facts {
   Python python;
   Libraries libraries;
   Toolchains toolchains;
+  Installation installation;
   Proofs proofs;
   Fact<bool> deep;  ///< --deep was given
 
@@ -44,6 +46,7 @@ struct Facts {
     visit("python", &Facts::python);
     visit("libraries", &Facts::libraries);
     visit("toolchains", &Facts::toolchains);
+    visit("installation", &Facts::installation);
     visit("proofs", &Facts::proofs);
     visit("deep", &Facts::deep);
   }

@@ -47,14 +47,17 @@ constexpr auto names = std::to_array<std::string_view>({
     "SAGE_DOCTOR_ENV_NAMES",
     "SHELL",
     "SINGULARITY_CONTAINER",
+    "SPACK_ROOT",
     "SUDO_UID",
     "SUDO_USER",
     "TORCH_ROCM_AOTRITON_ENABLE_EXPERIMENTAL",
+    "TRITON_HIP_LLD_PATH",
     "TRITON_LIBHIP_PATH",
     "VIRTUAL_ENV",
     "WSL_DISTRO_NAME",
     "WSL_INTEROP",
     "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
     "container",
 });
 static_assert(std::is_sorted(names.begin(), names.end()));

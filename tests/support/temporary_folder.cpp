@@ -7,8 +7,8 @@
 
 namespace sage {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::canonical(std::filesystem::temp_directory_path()) / "sage-test-XXXXXX").string();
+TemporaryFolder::TemporaryFolder(const std::filesystem::path& below) {
+  std::string name = (std::filesystem::canonical(below) / "sage-test-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder at " + name);
   folder_ = name;
 }

@@ -6,10 +6,10 @@
 
 namespace sage {
 
-/// A folder below the system's folder for temporary files that is gone when this object is.
+/// A folder that is gone when this object is, below the system's folder for temporary files unless another is named.
 class TemporaryFolder {
  public:
-  TemporaryFolder();
+  explicit TemporaryFolder(const std::filesystem::path& below = std::filesystem::temp_directory_path());
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -59,10 +59,6 @@ std::optional<Error> sync_file(const std::string& path) {
   return std::nullopt;
 }
 
-bool control_character(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-}
-
 }  // namespace
 
 Error write_error(int number, const std::string& what) {
@@ -136,14 +132,6 @@ std::optional<Error> remove_tree(const std::string& folder) {
   fs::remove_all(folder, problem);
   if (problem) return write_error(problem.value(), "remove " + folder);
   return std::nullopt;
-}
-
-bool safe_relative_path(std::string_view path) {
-  if (path.size() > 1024 || std::any_of(path.begin(), path.end(), control_character)) return false;
-  const auto parts = split(path, '/');
-  return std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-    return !part.empty() && part.size() <= 255 && part != "." && part != "..";
-  });
 }
 
 bool safe_name(std::string_view name) {

@@ -34,9 +34,6 @@ namespace sage {
 /// The folder with all that is in it; links are removed, not followed. One that is not there is fine.
 [[nodiscard]] std::optional<Error> remove_tree(const std::string& folder);
 
-/// A relative path that stays below where it starts: no empty part, no ".", no "..", no control characters.
-[[nodiscard]] bool safe_relative_path(std::string_view path);
-
 /// One part of a path in letters, digits and ._+-, not beginning with a dot, of at most 128 characters.
 [[nodiscard]] bool safe_name(std::string_view name);
 

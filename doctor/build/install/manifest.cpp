@@ -1,15 +1,13 @@
 #include "doctor/build/install/manifest.hpp"
 
-#include <algorithm>
-#include <cerrno>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "doctor/build/install/digest.hpp"
-#include "doctor/build/install/files.hpp"
-#include "probes/base/text.hpp"
-#include "probes/facts/json_walk.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/host/file_calls.hpp"
+#include "probes/manifest_json.hpp"
 
 namespace sage {
 namespace {
@@ -82,22 +80,11 @@ std::string manifest_text(const Manifest& manifest) {
 }
 
 Result<Manifest> manifest_from_text(std::string_view text) {
-  if (text.size() > most_manifest_bytes)
-    return Error{EFBIG, "longer than the " + human_bytes(most_manifest_bytes) + " that are read of it"};
-  const json_walk::Json json = json_walk::Json::parse(text, nullptr, false);
-  if (json.is_discarded()) return Error{0, "it is no JSON"};
-  if (!json.is_object() || !json.contains("version")) return Error{0, "version: is missing"};
-  // First, since nothing else of another version need be as it is here.
-  if (json["version"] != manifest_version) {
-    return Error{
-        0, "version: " + json["version"].dump(-1, ' ', false, json_walk::Json::error_handler_t::replace).substr(0, 20) +
-               " is not one that this sage-doctor knows"};
-  }
-  Manifest manifest;
-  if (auto problem = json_walk::read_value(json, "", manifest)) return *problem;
-  if (auto problem = missing_text(manifest)) return *problem;
-  if (!is_sha256_hex(manifest.source_sha256)) return Error{0, "source_sha256: no SHA-256 in hex"};
-  if (auto problem = wrong_file(manifest)) return *problem;
+  Result<Manifest> manifest = parse_manifest_as<Manifest>(text);
+  if (!manifest) return manifest;
+  if (auto problem = missing_text(*manifest)) return *problem;
+  if (!is_sha256_hex(manifest->source_sha256)) return Error{0, "source_sha256: no SHA-256 in hex"};
+  if (auto problem = wrong_file(*manifest)) return *problem;
   return manifest;
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,17 +8,12 @@
 
 #include "probes/base/enum_names.hpp"
 #include "probes/base/result.hpp"
+#include "probes/installed_manifest.hpp"
 
 // What an installation says of itself: <version folder>/manifest.json. The probe of installations reads a part of it
-// (probes/facts/installation.hpp); the names there are the names here.
+// (probes/installed_manifest.hpp); the names there are the names here.
 
 namespace sage {
-
-inline constexpr std::uint32_t manifest_version = 1;
-inline constexpr std::string_view manifest_name = "manifest.json";
-
-/// More than a manifest ever has.
-inline constexpr std::size_t most_manifest_bytes = 4u << 20;
 
 enum class KernelOrigin { compiled, cached, prebuilt };
 

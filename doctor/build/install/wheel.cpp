@@ -22,6 +22,7 @@
 #include "doctor/build/install/digest.hpp"
 #include "doctor/build/install/files.hpp"
 #include "probes/base/errno_name.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/host/descriptor.hpp"
 #include "probes/host/file_calls.hpp"
@@ -179,9 +180,12 @@ std::optional<Error> move_into_place(const std::string& staged, const std::strin
   for (const std::string& name : {dist_info, std::string(wheel_package)}) {
     if (auto error = swap_in(staged + "/" + name, site_packages + "/" + name)) return error;
   }
+  // As a whole: half a dist-info would say that somebody else had installed it.
   for (const std::string& name : before.dist_infos) {
-    if (name == dist_info) continue;
-    if (auto error = remove_tree(site_packages + "/" + name)) return error;
+    const std::string place = site_packages + "/" + name;
+    const std::string away = staged + "/old-" + name;
+    if (name != dist_info && std::rename(place.c_str(), away.c_str()) != 0)
+      return write_error(errno, "remove " + place);
   }
   return sync_folder(site_packages);
 }

@@ -83,15 +83,6 @@ TEST_CASE("removing a tree does not follow links out of it") {
   CHECK_FALSE(remove_tree(place.path() + "/tree"));
 }
 
-TEST_CASE("only paths that stay below their start are safe") {
-  CHECK(safe_relative_path("kernels/gfx1201-x.hsaco"));
-  CHECK(safe_relative_path("..."));
-  for (const std::string_view bad : {"", "/etc/passwd", "a//b", "a/", "../a", "a/../b", "./a", "a\nb"}) {
-    CHECK_MESSAGE(!safe_relative_path(bad), bad);
-  }
-  CHECK_FALSE(safe_relative_path(std::string("a\0b", 3)));
-}
-
 TEST_CASE("names of versions have no way out of their folder") {
   CHECK(safe_name("0.1.0-20261201T030000Z+gfx1201"));
   for (const std::string_view bad : {"", ".", "..", ".hidden", "a/b", "a b", "a\n"})
