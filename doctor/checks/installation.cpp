@@ -79,10 +79,13 @@ std::vector<std::string> uncovered(const Facts& facts) {
   return missing;
 }
 
-/// A fact of the installation or of the GPUs that the comparison can't do without.
+/// A fact of the installation or of the GPUs that the comparison can't do without. Whether the installation is whole is one:
+/// nothing is said of one that may be broken.
 std::optional<Finding> skip_unless_comparable(const Facts& facts) {
   const Installation& installation = facts.installation;
-  if (auto skip = skip_unless_known({{"installation.mark", &installation.mark},
+  if (auto skip = skip_unless_known({{"installation.defect", &installation.defect},
+                                     {"installation.missing_files", &installation.missing_files},
+                                     {"installation.mark", &installation.mark},
                                      {"installation.targets", &installation.targets},
                                      {"installation.source_sha256", &installation.source_sha256},
                                      {"installation.program_source_sha256", &installation.program_source_sha256},
