@@ -1,6 +1,7 @@
 // The only file that includes CLI11: the header costs seconds to compile.
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "doctor/build/smoke.hpp"
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "probes/base/nearest.hpp"
@@ -18,7 +20,7 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "libs",    "env",  "run",
+const std::vector<std::string_view> command_names = {"check", "build", "test", "libs", "env", "run",
                                                      "capture", "inspect", "toolchains", "list", "explain"};
 
 /// env(1)'s status for an error of its own, so that a caller can tell it from the command's.
@@ -90,18 +92,24 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
   return exit_usage;
 }
 
+/// Our own program in a process that has nothing to lose.
+int run_internal(const std::vector<std::string>& arguments) {
+  if (const std::optional<int> status = run_smoke_child(arguments)) return *status;
+  return run_proof(arguments);
+}
+
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
   prepare_standard_streams();
   prepare_log();
-  if (argc > 1 && argv[1] == proof_verb) return run_proof({argv + 2, argv + argc});
+  if (argc > 1 && argv[1] == proof_verb) return run_internal({argv + 2, argv + argc});
 
   CLI::App app("Finds out why PyTorch does not see an AMD GPU, and says what to do about it.", "sage-doctor");
   app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);
   app.require_subcommand(1);
   app.footer("Exit status: 0 no failure; 1 a failure was found (with --strict also a warning); 2 wrong usage, or an\n"
-             "error of sage-doctor itself. Nothing is changed, sent or downloaded.");
+             "error of sage-doctor itself. Nothing is sent or downloaded; only 'build' writes, below its prefix.");
 
   CheckOptions check;
   CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
@@ -131,7 +139,9 @@ int run_command_line(int argc, const char* const* argv) {
       ->type_name("FILE");
   libs_command->add_option("--then", libs.then, "Open this afterwards, a path or a plain name (repeatable)")
       ->type_name("NAME")->allow_extra_args(false);
-  libs_command->add_flag("--json", libs.json, "As JSON, redacted");
+  libs_command->add_option("--caller", libs.caller, "The loaded library that opens what --then names, whose own search "
+                                                    "path counts (default: the program)")->type_name("FILE");
+  libs_command->add_flag("--json", libs.json, "As JSON (docs/libs-schema.json), redacted");
   libs_command->add_flag("!--no-redact", libs.redact, "Keep user, host and serial numbers in the JSON");
 
   CaptureOptions capture;
@@ -152,16 +162,55 @@ int run_command_line(int argc, const char* const* argv) {
       ->type_name("FILE");
   env_command->add_option("--check", env.check, "Say whether this script still fits the machine (exit status 1: no)")
       ->type_name("FILE");
+  env_command->footer("Exit status: 0 the script was printed, or still fits; 1 nothing usable was found, or the script is\n"
+                      "stale; 2 wrong usage, or the output could not be written.\n"
+                      "Use it:  sage-doctor env -o env_amd.sh && . ./env_amd.sh     Undo it:  sage_doctor_deactivate");
+
+  BuildOptions build;
+  CLI::App* build_command = app.add_subcommand(
+      "build", "Build the attention kernels with what is here, verify them, try them and install them");
+  build_command->add_option("--target", build.targets, "gfx targets or 'all', separated by commas (default: this machine's GPUs)")
+      ->type_name("GFX")->delimiter(',')->allow_extra_args(false)
+      ->check([](const std::string& text) { return text == "all" ? "" : is_target(text); });
+  build_command->add_option("--toolchain", build.toolchain, "Compiler to use: a path, hipcc, amdclang++, clang++, hipRTC, comgr or nvcc")
+      ->type_name("COMPILER");
+  build_command->add_option("--prefix", build.prefix, "Folder to install into (default: sage-doctor in the user's data folder)")
+      ->type_name("DIR");
+  build_command->add_option("-j,--jobs", build.jobs, "Compilers at a time (default: by cores and free memory)")
+      ->type_name("N")->check(CLI::Range(1, 1024));
+  build_command->add_flag("--install", build.install, "Also install the package sage-doctor-attention into the Python environment");
+  build_command->add_flag("--keep-going", build.keep_going, "Try every kernel also after one failed");
+  build_command->add_flag("--require-gpu", build.require_gpu, "Fail where the kernels can't be run on a GPU");
+  build_command->add_flag("--dry-run", build.dry_run, "Print the commands that would be run, and do nothing");
+  build_command->add_flag("--clean", build.clean, "Remove the cache and old versions, and do nothing else");
+  build_command->add_flag("--json", build.json, "Summary as JSON (docs/build-schema.json), redacted");
+  build_command->add_flag("!--no-redact", build.redact, "Keep user, host and serial numbers in the JSON");
+  build_command->add_flag("-v,--verbose", build.verbose, "A line for each kernel instead of the bar");
+  build_command->add_option("--capture", build.machine.capture, "With --dry-run: look at a captured machine instead")
+      ->type_name("DIR");
+  build_command->add_option("--config", build.machine.config_file, "Configuration file")->type_name("FILE");
+  build_command->add_option("--python", build.machine.python, "Interpreter or environment to look at and to install into")
+      ->type_name("PATH");
+
+  TestOptions test;
+  CLI::App* test_command = app.add_subcommand("test", "Try the installed kernels again against attention in double precision");
+  test_command->add_option("--prefix", test.prefix, "Folder that they are installed in")->type_name("DIR");
+  test_command->add_flag("--require-gpu", test.require_gpu, "Fail where they can't be run on a GPU");
+  test_command->add_option("--python", test.machine.python, "Interpreter or environment whose HIP runtime is used")
+      ->type_name("PATH");
 
   EnvOptions run;
   CLI::App* run_command = app.add_subcommand(
       "run", "Run a command in that environment: sage-doctor run [OPTIONS] -- COMMAND...");
   add_env_options(*run_command, run);
+  run_command->footer("Exit status: that of the command; 125 nothing usable was found, or wrong usage; 126 the command\n"
+                      "cannot be run; 127 there is no such command.");
   InspectCommandOptions inspect;
   CLI::App* inspect_command = app.add_subcommand(
       "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
   inspect_command->add_option("FILE", inspect.file, "The file to look into; it is only read")->required();
-  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json)");
+  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json), redacted");
+  inspect_command->add_flag("!--no-redact", inspect.redact, "Keep user, host and serial numbers in the JSON");
   inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
   inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
 
@@ -199,6 +248,8 @@ int run_command_line(int argc, const char* const* argv) {
   if (libs_command->parsed()) return run_libs(libs);
   if (capture_command->parsed()) return run_capture(capture);
   if (env_command->parsed()) return env.check.empty() ? run_env(env) : run_env_check(env);
+  if (build_command->parsed()) return run_build(build);
+  if (test_command->parsed()) return run_test(test);
   if (run_command->parsed()) return run_in_environment(run, std::move(command));
   if (inspect_command->parsed()) return run_inspect(inspect);
   if (toolchains_command->parsed()) return run_toolchains(toolchains);

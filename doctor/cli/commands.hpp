@@ -42,6 +42,7 @@ struct LibsOptions {
   std::string file;                ///< empty: the runtime libraries of the machine
   std::string program;             ///< that opens the file; empty: any plain one
   std::vector<std::string> then;   ///< opened after it, in order
+  std::string caller;              ///< the library that opens those; empty: the program
   bool json = false;
   bool redact = true;
 };
@@ -61,6 +62,7 @@ struct EnvOptions {
 struct InspectCommandOptions {
   std::string file;
   bool json = false;
+  bool redact = true;
   bool exports = false;
   bool kernels = false;
 };
@@ -69,6 +71,28 @@ struct ToolchainsOptions {
   MachineOptions machine;
   bool json = false;
   bool redact = true;
+};
+
+struct BuildOptions {
+  MachineOptions machine;
+  std::vector<std::string> targets;  ///< empty: those of the GPUs found
+  std::string toolchain;             ///< path or kind of compiler; empty: the best
+  std::string prefix;                ///< empty: the user's
+  std::size_t jobs = 0;              ///< 0: by cores and free memory
+  bool install = false;              ///< into the Python environment
+  bool dry_run = false;
+  bool clean = false;
+  bool keep_going = false;
+  bool require_gpu = false;
+  bool json = false;
+  bool redact = true;
+  bool verbose = false;
+};
+
+struct TestOptions {
+  MachineOptions machine;
+  std::string prefix;
+  bool require_gpu = false;
 };
 
 // Each command writes its product to stdout and returns the exit status of the program.
@@ -81,6 +105,9 @@ struct ToolchainsOptions {
 [[nodiscard]] int run_explain(const std::string& id);
 [[nodiscard]] int run_env(const EnvOptions& options);
 [[nodiscard]] int run_env_check(const EnvOptions& options);
+[[nodiscard]] int run_build(const BuildOptions& options);
+/// Repeats the trials of an installation.
+[[nodiscard]] int run_test(const TestOptions& options);
 /// Becomes `command`; comes back only when that fails, with a status as of env(1).
 [[nodiscard]] int run_in_environment(const EnvOptions& options, std::vector<std::string> command);
 

@@ -16,16 +16,15 @@ namespace {
 
 constexpr const char* empty_line = "\r\x1b[K";
 
-/// A terminal that can take a line away again.
-bool is_terminal() {
+}  // namespace
+
+bool progress_on_terminal() {
   const char* term = std::getenv("TERM");
   return isatty(STDERR_FILENO) == 1 && term != nullptr && std::string_view(term) != "dumb" &&
          std::getenv("CI") == nullptr;
 }
 
-}  // namespace
-
-Progress::Progress(bool verbose) : verbose_(verbose), terminal_(!verbose && is_terminal()) {}
+Progress::Progress(bool verbose) : verbose_(verbose), terminal_(!verbose && progress_on_terminal()) {}
 
 Progress::~Progress() {
   if (terminal_) std::fputs(empty_line, stderr);

@@ -4,6 +4,9 @@
 
 namespace sage {
 
+/// Whether stderr is a terminal that can take a line away again, and wants to (not with CI or TERM=dumb).
+[[nodiscard]] bool progress_on_terminal();
+
 /// Says on stderr what takes so long: with `verbose` a line of the log each time, else, on a terminal, one line that the
 /// next one replaces and that is gone in the end, else nothing.
 class Progress {

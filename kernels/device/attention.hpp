@@ -51,6 +51,15 @@ SAGE_FN void store_run(void* at, const u16 (&x)[kRun]) {
   }
 }
 
+// A structure as the units in which it is moved: one of 8 bytes, or as many as it takes of 16.
+template <class T>
+struct UnitsOf {
+  static_assert(sizeof(T) == 8 || sizeof(T) % 16 == 0, "a structure that is kept fills its units");
+  typedef typename CopyUnit<sizeof(T) == 8 ? 8 : 16>::type Unit;
+  static constexpr int count = static_cast<int>(sizeof(T) / sizeof(Unit));
+  Unit unit[count];
+};
+
 template <class Arch, int kDp, int kPv, int kWaves, int kGroups, int kKeys, int kKBuffers, int kVBuffers>
 struct Attention {
   static_assert(kKBuffers == 2, "the loop alternates between two K tiles");
@@ -63,9 +72,11 @@ struct Attention {
   static constexpr int k_bytes = kKeys * Arch::k_row_bytes(kDp);
   static constexpr int v_bytes = kDp * Arch::v_row_bytes(kKeys);
   static constexpr int q_bytes = Arch::queries_in_shared ? queries * Arch::k_row_bytes(kDp) : 0;
-  // Where registers are short, each thread keeps its queries' scales and maxima in shared memory between tiles.
+  // Where registers are short, each thread keeps in shared memory what the products do not need: see Kept.
   static constexpr bool state_in_shared = Arch::queries_in_shared && kGroups > 1;
-  static constexpr int state_bytes = state_in_shared ? threads * kGroups * 16 : 0;
+  static constexpr bool copy_in_shared = state_in_shared || (Arch::queries_in_shared && kDp * v_element > 256);
+  static constexpr int kept_units = (copy_in_shared ? 2 : 0) + (state_in_shared ? 2 + kGroups * (Arch::exact_lse ? 2 : 1) : 0);
+  static constexpr int state_bytes = threads * kept_units * 16;
   static constexpr int shared_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + q_bytes + state_bytes;
   // Shared memory: the first K buffer, the first V buffer, the second ones, Q. Buffers of a kind that has two are `buffer_step` apart.
   static constexpr int buffer_step = k_bytes + (kVBuffers == 2 ? v_bytes : 0);
@@ -77,30 +88,55 @@ struct Attention {
   typedef typename Arch::template Copy<kDp, kKeys, threads> Copy;
 
   // State of one query group in one lane.
-  struct Rows {
+  struct Limits {
     float scale[lanes_queries];
     float max[lanes_queries];
+  };
+  struct ExactSums {  // with LSE output only: see softmax()
+    float of[lanes_queries];
+  };
+  struct Rows {
+    Limits limits;
+    ExactSums exact;
     typename Arch::Sum sum;
-    float exact_sum[lanes_queries];  // with LSE output only: see softmax()
   };
 
-  static SAGE_FN SharedRef state(const SharedRef shared, const int group) {
-    return shared + (shared_bytes - state_bytes + (group * threads + Arch::thread_id()) * 16);
+  // What a thread knows about its walk over the keys. It does not change on the way.
+  struct Walk {
+    u32 k_lane;  // byte offset of this lane in a shared K tile
+    SharedRef query;  // of its Q rows, where they are in shared memory
+    const float* k_scales;
+    u32 v_lane;
+    int unmasked_end;  // uniform: from the tile with this key on, this wave must mask
+    int first_query;
+    int wave_end;  // uniform: end of this wave's keys
+  };
+
+  // What may lie in shared memory instead of registers, in units of 16 bytes a thread. Asking for it again is one load; what is held across
+  // the products is spilled by the compiler, at a place of its choice and with a load for every word.
+  enum Kept { kept_copy = 0, kept_walk = 2, kept_limits = 4, kept_exact = 4 + kGroups };
+
+  static SAGE_FN SharedRef kept(const SharedRef shared, const int unit) {
+    return shared + (shared_bytes - state_bytes + (unit * threads + Arch::thread_id()) * 16);
   }
-  static SAGE_FN void keep_state(const SharedRef at, const Rows& rows) {
-    static_assert(!state_in_shared || lanes_queries == 2, "the state of two queries is one 16-byte unit");
-    u32x4 x = {};
-    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-      x[q] = bits_as<u32>(rows.scale[q]);
-      x[2 + q] = bits_as<u32>(rows.max[q]);
+  template <bool kInShared, class T>
+  static SAGE_FN void keep(const SharedRef shared, const int unit, const T& x) {
+    if constexpr (kInShared) {
+      const UnitsOf<T> units = bits_as<UnitsOf<T>>(x);
+      SAGE_UNROLL for (int i = 0; i < UnitsOf<T>::count; ++i) shared_store(kept(shared, unit + i), units.unit[i]);
     }
-    shared_store<u32x4>(at, x);
   }
-  static SAGE_FN void fetch_state(const SharedRef at, Rows& rows) {
-    const u32x4 x = shared_load<u32x4>(at);
-    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-      rows.scale[q] = bits_as<float>(x[q]);
-      rows.max[q] = bits_as<float>(x[2 + q]);
+  // `held` itself where it is held in registers.
+  template <bool kInShared, class T>
+  static SAGE_FN T fetch(const SharedRef shared, const int unit, const T& held) {
+    if constexpr (kInShared) {
+      UnitsOf<T> units;
+      SAGE_UNROLL for (int i = 0; i < UnitsOf<T>::count; ++i) {
+        units.unit[i] = shared_load<typename UnitsOf<T>::Unit>(kept(shared, unit + i));
+      }
+      return bits_as<T>(units);
+    } else {
+      return held;
     }
   }
 
@@ -140,7 +176,7 @@ struct Attention {
                               typename Arch::Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
                               const bool want_lse, const Lane lane, const int first_key, const SageArgs& a,
                               const int group_query, const SharedRef shared, const int group) {
-    if constexpr (state_in_shared) fetch_state(state(shared, group), rows);
+    rows.limits = fetch<state_in_shared>(shared, kept_limits + group, rows.limits);
     if (masked) {
       int limit[lanes_queries];
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
@@ -154,29 +190,33 @@ struct Attention {
     bool grows = false;
     SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
       SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-        c[b][q] = Arch::min(rows.scale[q] * k_scale[b], kScaleCap);
+        c[b][q] = Arch::min(rows.limits.scale[q] * k_scale[b], kScaleCap);
         offset[b][q] = kMagic * c[b][q];
         const float block_top = Arch::fma(block_max(s[b], q), c[b][q], -offset[b][q]);
         top[q] = b == 0 ? block_top : Arch::max(top[q], block_top);
       }
-      grows = grows || top[q] > rows.max[q] + Arch::lazy_threshold;
+      grows = grows || top[q] > rows.limits.max[q] + Arch::lazy_threshold;
     }
     if (Arch::any(grows)) {
       float alpha[lanes_queries];
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const float next = Arch::max(rows.max[q], Arch::ceiling(Arch::row_max(top[q])));
-        alpha[q] = Arch::exp2(rows.max[q] - next);
-        rows.max[q] = next;
-        rows.exact_sum[q] *= alpha[q];
+        const float next = Arch::max(rows.limits.max[q], Arch::ceiling(Arch::row_max(top[q])));
+        alpha[q] = Arch::exp2(rows.limits.max[q] - next);
+        rows.limits.max[q] = next;
       }
-      if constexpr (state_in_shared) keep_state(state(shared, group), rows);
+      keep<state_in_shared>(shared, kept_limits + group, rows.limits);
+      if constexpr (Arch::exact_lse) {
+        rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
+        SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) rows.exact.of[q] *= alpha[q];
+        keep<state_in_shared>(shared, kept_exact + group, rows.exact);
+      }
       Arch::scale(rows.sum, alpha);
       SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::scale(out[d], alpha);
     }
     float x[blocks][16];
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
       float shift[lanes_queries];
-      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) shift[q] = offset[b][q] + (rows.max[q] - Arch::p_offset);
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) shift[q] = offset[b][q] + (rows.limits.max[q] - Arch::p_offset);
       SAGE_UNROLL for (int i = 0; i < 16; ++i) {
         const int q = Arch::query_slot(i);
         x[b][i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s[b], i)), c[b][q], -shift[q]));
@@ -184,9 +224,11 @@ struct Attention {
     }
     if constexpr (Arch::exact_lse) {
       if (want_lse) {
+        rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-          SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact_sum[Arch::query_slot(i)] += x[b][i];
+          SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact.of[Arch::query_slot(i)] += x[b][i];
         }
+        keep<state_in_shared>(shared, kept_exact + group, rows.exact);
       }
     }
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
@@ -264,11 +306,12 @@ struct Attention {
       const int group_query = first_query + g * Arch::query_tile;
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = minimum(group_query + Arch::query_of(lane, q), a.q_len - 1);
-        rows[g].scale[q] = global_load<float>(a.q_scale + static_cast<i64>(p.slice) * a.q_len + row);
-        rows[g].max[q] = kNothing;
-        rows[g].exact_sum[q] = 0.0f;
+        rows[g].limits.scale[q] = global_load<float>(a.q_scale + static_cast<i64>(p.slice) * a.q_len + row);
+        rows[g].limits.max[q] = kNothing;
+        rows[g].exact.of[q] = 0.0f;
       }
-      if constexpr (state_in_shared) keep_state(state(shared, g), rows[g]);
+      keep<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      if constexpr (Arch::exact_lse) keep<state_in_shared>(shared, kept_exact + g, rows[g].exact);
       const int row = minimum(group_query + Arch::query_of(lane, 0), a.q_len - 1);
       Arch::template load_query<kDp>(query[g], lane, a.q8 + (static_cast<i64>(p.slice) * a.q_len + row) * kDp,
                                      q_shared + (wave * kGroups + g) * Arch::query_tile * Arch::k_row_bytes(kDp));
@@ -276,19 +319,23 @@ struct Attention {
       SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::clear(out[g][d]);
     }
 
-    // Uniform bounds: tiles of the workgroup; of this wave; from which tile on this wave must mask.
     const int last_row = minimum(p.tile * queries + queries, a.q_len) - 1;
-    const int tiles = (limit_of(a, last_row) + kKeys - 1) / kKeys;
-    const int wave_end = limit_of(a, minimum(first_query + kGroups * Arch::query_tile, a.q_len) - 1);
-    const int unmasked_end = limit_of(a, first_query);
+    const int tiles = (limit_of(a, last_row) + kKeys - 1) / kKeys;  // of the workgroup
+    Walk walk;
+    walk.wave_end = limit_of(a, minimum(first_query + kGroups * Arch::query_tile, a.q_len) - 1);
+    walk.unmasked_end = limit_of(a, first_query);
+    walk.first_query = first_query;
+    if constexpr (Arch::queries_in_shared) walk.query = query[0].at;
 
     Copy copy;
     copy.init(thread, a.k8 + static_cast<i64>(p.kv) * a.key_padded * kDp,
               static_cast<const u8*>(a.vt) + static_cast<i64>(p.kv) * kDp * a.key_padded * v_element, a.key_padded);
-    const float* const k_scales = a.k_scale + static_cast<i64>(p.kv) * (a.key_padded / kKeysPerScale);
+    walk.k_scales = a.k_scale + static_cast<i64>(p.kv) * (a.key_padded / kKeysPerScale);
     const SharedRef v_shared = shared + v_start;
-    const u32 k_lane = Arch::k_lane(lane, kDp);
-    const u32 v_lane = Arch::v_lane(lane, kKeys);
+    walk.k_lane = Arch::k_lane(lane, kDp);
+    walk.v_lane = Arch::v_lane(lane, kKeys);
+    keep<state_in_shared>(shared, kept_walk, walk);
+    if constexpr (copy_in_shared) keep<copy_in_shared>(shared, kept_copy, copy);
     const typename Arch::Seed seed = Arch::template seed<kDp>(kMagicBits);
     if (tiles > 0) {
       if constexpr (Arch::queries_in_shared) {
@@ -305,29 +352,33 @@ struct Attention {
       const int next = buffer_step - now;
       const SharedRef k_next = shared + next;
       const SharedRef v_next = v_shared + (kVBuffers == 2 ? next : 0);
-      copy.start(minimum(j + 1, tiles - 1), k_next, v_next);
+      if constexpr (copy_in_shared) copy = fetch<copy_in_shared>(shared, kept_copy, copy);
+      copy.start(Copy::following(j, tiles), k_next, v_next);
       Arch::schedule_fence();
       const int first_key = j * kKeys;
-      if (first_key < wave_end) {
-        const SharedRef k_at = shared + (now + k_lane);
-        const SharedRef v_at = v_shared + ((kVBuffers == 2 ? now : 0) + v_lane);
+      if (first_key < fetch<state_in_shared>(shared, kept_walk, walk).wave_end) {
+        walk = fetch<state_in_shared>(shared, kept_walk, walk);
+        const SharedRef k_at = shared + (now + walk.k_lane);
+        if constexpr (Arch::queries_in_shared) query[0].at = walk.query;
         Scores s[blocks][kGroups];
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
           SAGE_UNROLL for (int g = 0; g < kGroups; ++g) Arch::start(s[b][g], seed);
           Arch::template score_block<kDp, kGroups>(s[b], k_at, b, lane, query);
         }
         float k_scale[blocks];
-        SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(k_scales + j * blocks + b);
-        const bool masked = first_key + kKeys > unmasked_end;
+        SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(walk.k_scales + j * blocks + b);
+        walk = fetch<state_in_shared>(shared, kept_walk, walk);
+        const bool masked = first_key + kKeys > walk.unmasked_end;
         Probabilities weights[blocks][kGroups];
         SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
           Scores group_scores[blocks];
           Probabilities group_p[blocks];
           SAGE_UNROLL for (int b = 0; b < blocks; ++b) group_scores[b] = s[b][g];
           softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, a,
-                  first_query + g * Arch::query_tile, shared, g);
+                  walk.first_query + g * Arch::query_tile, shared, g);
           SAGE_UNROLL for (int b = 0; b < blocks; ++b) weights[b][g] = group_p[b];
         }
+        const SharedRef v_at = v_shared + ((kVBuffers == 2 ? now : 0) + fetch<state_in_shared>(shared, kept_walk, walk).v_lane);
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
           Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, weights[b]);
         }
@@ -347,18 +398,19 @@ struct Attention {
     const Place p = place(a);
     const float* const v_scale = a.v_scale + static_cast<i64>(p.kv) * kDp;
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
-      if constexpr (state_in_shared) fetch_state(state(shared, g), rows[g]);
+      rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      if constexpr (Arch::exact_lse) rows[g].exact = fetch<state_in_shared>(shared, kept_exact + g, rows[g].exact);
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = p.first_query + g * Arch::query_tile + Arch::query_of(p.lane, q);
         const float sum = Arch::total(rows[g].sum, q);
-        const float lse_sum = Arch::exact_lse ? Arch::row_total(rows[g].exact_sum[q]) : sum;
+        const float lse_sum = Arch::exact_lse ? Arch::row_total(rows[g].exact.of[q]) : sum;
         if (row < a.q_len) {
           const float inverse = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
           const i64 at = p.batch * a.out_stride.batch + p.head * a.out_stride.head + row * a.out_stride.token;
           store_row(a, out[g], p.lane, q, inverse, v_scale, at);
           if (a.lse && Arch::writes_lse(p.lane)) {
             const i64 index = static_cast<i64>(p.slice) * a.q_len + row;
-            const float log2_sum = rows[g].max[q] - Arch::p_offset + Arch::log2(lse_sum);
+            const float log2_sum = rows[g].limits.max[q] - Arch::p_offset + Arch::log2(lse_sum);
             float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f : minus_infinity();
             if (a.q_mean) lse += global_load<float>(a.q_mean + index);
             global_store<float>(a.lse + index, lse);

@@ -7,17 +7,6 @@
 
 namespace sage_device {
 
-template <int kBytes>
-struct CopyUnit;
-template <>
-struct CopyUnit<16> {
-  typedef u32x4 type;
-};
-template <>
-struct CopyUnit<8> {
-  typedef u32x2 type;
-};
-
 constexpr int copy_unit_bytes(const int bytes, const int threads) { return bytes / 16 % threads == 0 ? 16 : 8; }
 
 template <class Arch, int kDp, int kKeys, int kElement, int kThreads>
@@ -67,6 +56,8 @@ struct RegisterCopy {
       v_held[i] = global_load<VUnit>(v + static_cast<u64>(v_stride) * static_cast<u32>(i * v_rows) + v_at);
     }
   }
+  // The tile to fetch while `tile` is worked on: the last one is fetched again, because a test would cost more.
+  static SAGE_FN int following(const int tile, const int tiles) { return minimum(tile + 1, tiles - 1); }
   SAGE_FN void finish(const SharedRef k_tile, const SharedRef v_tile) {
     SAGE_UNROLL for (int i = 0; i < k_count; ++i) shared_store<KUnit>(k_tile + k_to + Arch::k_unit(i * k_rows, 0, kDp), k_held[i]);
     SAGE_UNROLL for (int i = 0; i < v_count; ++i) shared_store<VUnit>(v_tile + v_to + Arch::v_unit(i * v_rows, 0, kKeys), v_held[i]);

@@ -104,17 +104,24 @@ constexpr int v_row_bytes(Family family, int keys, PvType pv) {
   return family == Family::nvidia ? bytes : bytes + 16;
 }
 
-// Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too, and where a thread has more than one query
-// group, 16 bytes of state for each.
+// Units of 16 bytes that a thread keeps in shared memory for want of registers.
+constexpr int kept_units(const Tile& tile) {
+  if (tile.family != Family::nvidia) return 0;
+  const bool fp8 = tile.pv == PvType::fp8;
+  if (tile.groups > 1) return 4 + tile.groups * (fp8 ? 2 : 1);
+  return tile.dp > 128 && !fp8 ? 2 : 0;
+}
+
+// Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too.
 constexpr int tile_lds_bytes(const Tile& tile) {
   const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp);
   const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv);
   const int q_tile = tile.family == Family::nvidia ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
-  const int state = tile.family == Family::nvidia && tile.groups > 1 ? tile.threads() * tile.groups * 16 : 0;
-  return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + state;
+  return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + tile.threads() * kept_units(tile) * 16;
 }
 
-// Matrix instructions in one pass of the loop, for checking compiled kernels. gfx9: `wide` for gfx942, whose int8 instruction takes 16 k.
+// Matrix instructions in one pass of the loop, for checking compiled kernels. `wide`: on gfx942 the int8 instruction takes 16 k (gfx90a: 8);
+// on sm_89 the fp8 one takes 32 keys (sm_90: two f16 ones of 16).
 constexpr int tile_matrix_instructions(const Tile& tile, bool wide) {
   const bool fp8 = tile.pv == PvType::fp8;
   switch (tile.family) {
@@ -124,7 +131,7 @@ constexpr int tile_matrix_instructions(const Tile& tile, bool wide) {
     case Family::gfx9:
       return tile.groups * (tile.keys / 32 * (tile.dp / (wide ? 16 : 8)) + tile.keys / (fp8 ? 16 : 8) * (tile.dp / 32));
     case Family::nvidia:  // the last term: one column of ones sums the rows of P
-      return tile.groups * (tile.keys / 8 * (tile.dp / 32) + tile.keys / (fp8 ? 32 : 16) * (tile.dp / 8 + 1));
+      return tile.groups * (tile.keys / 8 * (tile.dp / 32) + tile.keys / (fp8 && wide ? 32 : 16) * (tile.dp / 8 + 1));
   }
   return 0;
 }

@@ -73,6 +73,18 @@ using sage_emulator::i32x4;
 using sage_emulator::i32x8;
 #endif
 
+// What one instruction moves.
+template <int kBytes>
+struct CopyUnit;
+template <>
+struct CopyUnit<16> {
+  typedef u32x4 type;
+};
+template <>
+struct CopyUnit<8> {
+  typedef u32x2 type;
+};
+
 // Reinterprets bits. A union, because older device compilers lack __builtin_bit_cast; all of these compilers define the result.
 template <class To, class From>
 SAGE_FN To bits_as(const From from) {

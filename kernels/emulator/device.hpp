@@ -1,5 +1,5 @@
 // The device text as host code: the emulated builtins first, then the same headers that a GPU compiler reads. Include in one source file
-// of a test, with one of SAGE_EMULATED_GFX12, _GFX11, _GFX90A, _GFX942, _NVIDIA defined. (No #pragma once guard inside the device text: it is
+// of a test, with one of SAGE_EMULATED_GFX12, _GFX11, _GFX90A, _GFX942, _NVIDIA, _SM90 defined. (No #pragma once guard inside the device text: it is
 // written to be concatenated.)
 #pragma once
 #include <vector>
@@ -9,6 +9,9 @@
 #include "ptx.hpp"
 
 #define SAGE_EMULATED 1
+#if defined(SAGE_EMULATED_SM90)
+#define SAGE_EMULATED_NVIDIA 1
+#endif
 // clang-format off: the order is the order of the amalgamated text.
 #include "../device/params.hpp"
 #include "../device/tiles.hpp"

@@ -114,6 +114,10 @@ inline std::uint32_t ptx_cvt_e4m3x2(float low, float high) {  // satfinite
          static_cast<std::uint32_t>(f32_to_fp8(high, Fp8::ocp, Overflow::saturate)) << 8;
 }
 
+inline std::uint32_t ptx_cvt_e4m3x2_to_f16x2(std::uint16_t x) {
+  return ptx_cvt_f16x2(fp8_to_f32(static_cast<std::uint8_t>(x), Fp8::ocp), fp8_to_f32(static_cast<std::uint8_t>(x >> 8), Fp8::ocp));
+}
+
 struct ShuffleXor {
   struct In {
     std::uint32_t value;

@@ -20,6 +20,16 @@ struct EmbeddedFile {
 /// templates/env/*. Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_env_templates();
 
+/// What a build of the kernels is made of: sage_kernels.hip (the device text), attention.h and libsage_attention.so.1.
+/// Defined in a source that the build generates.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_kernel_sources();
+
+/// The Python package sage_doctor_attention: all of its .py files. Defined in a source that the build generates.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_python_package();
+
+/// Code objects that were made together with this program, one a unit: "gfx1201-sage_prologue.hsaco". Empty where no
+/// compiler for them was there. Defined in a source that the build generates.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_code_objects();
 /// doctor/build/compile/failures.toml. Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_failure_rules();
 

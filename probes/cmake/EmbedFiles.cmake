@@ -2,7 +2,7 @@
 #
 # Makes sage::<symbol>() available to the target: a table of (name, text) of the given files, name without folder, as
 # declared in probes/base/embedded.hpp. The texts are compiled in, so that an installed binary needs no data files.
-# Each file is one generated source line of hex bytes: string literals have length limits, byte arrays have none.
+# The assembler brings the bytes in (.incbin): as text of C++ a megabyte would take seconds to compile.
 
 set(SAGE_EMBED_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/embed.cmake")
 
@@ -20,4 +20,5 @@ function(sage_embed_files target symbol)
     DEPENDS ${inputs} "${SAGE_EMBED_SCRIPT}"
     VERBATIM)
   target_sources(${target} PRIVATE "${output}")
+  set_source_files_properties("${output}" PROPERTIES OBJECT_DEPENDS "${inputs}")
 endfunction()

@@ -1,13 +1,16 @@
 # Writes OUTPUT: the files of the list INPUTS as sage::SYMBOL(). Run by sage_embed_files().
-set(arrays "")
+set(blobs "")
+set(declarations "")
 set(rows "")
 set(index 0)
 foreach(input IN LISTS INPUTS)
   get_filename_component(name "${input}" NAME)
-  file(READ "${input}" hex HEX)
-  string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
-  string(APPEND arrays "constexpr char file_${index}[] = {${bytes}'\\0'};\n")
-  string(APPEND rows "    EmbeddedFile{\"${name}\", std::string_view(file_${index}, sizeof(file_${index}) - 1)},\n")
+  string(REGEX REPLACE "([\\\\\"])" "\\\\\\1" quoted "${input}")
+  set(label "${SYMBOL}_${index}")
+  string(APPEND blobs
+    "asm(\".pushsection .rodata\\n${label}_begin: .incbin \\\"\" R\"(${quoted})\" \"\\\"\\n${label}_end: .byte 0\\n.popsection\\n\");\n")
+  string(APPEND declarations "extern const char ${label}_begin[];\nextern const char ${label}_end[];\n")
+  string(APPEND rows "    EmbeddedFile{\"${name}\", {${label}_begin, ${label}_end}},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 file(WRITE "${OUTPUT}"
@@ -15,16 +18,17 @@ file(WRITE "${OUTPUT}"
 
 #include <array>
 
+${blobs}
+extern \"C\" {
+${declarations}}
+
 namespace sage {
-namespace {
 
-${arrays}
-constexpr std::array<EmbeddedFile, ${index}> files = {
+std::span<const EmbeddedFile> ${SYMBOL}() {
+  static const std::array<EmbeddedFile, ${index}> files = {
 ${rows}};
-
-}  // namespace
-
-std::span<const EmbeddedFile> ${SYMBOL}() { return files; }
+  return files;
+}
 
 }  // namespace sage
 ")

@@ -18,6 +18,7 @@ COMGR = LIBRARIES / "libamd_comgr.so.2"
 def compile_unit(folder, kind, library, target, unit, source=None):
     """The finished process and the path of its output."""
     output = folder / "out.hsaco"
+    output.unlink(missing_ok=True)
     finished = run("internal", "compile-unit", "--kind", kind, "--compiler", library, "--target", target, "--unit", unit,
                    "--source", source or folder / "kernels.hip", "--output", output)
     return finished, output
@@ -35,9 +36,6 @@ class CompileUnit(unittest.TestCase):
     @classmethod
     def tearDownClass(cls):
         cls.temporary.cleanup()
-
-    def setUp(self):
-        (self.folder / "out.hsaco").unlink(missing_ok=True)
 
     def assert_built(self, kind, library):
         finished, output = compile_unit(self.folder, kind, library, "gfx90a", "sage_attention_d64_F16_LONG")

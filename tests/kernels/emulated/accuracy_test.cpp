@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "harness.hpp"
+#include "device_under_test.hpp"
 
 namespace sage::test {
 namespace {

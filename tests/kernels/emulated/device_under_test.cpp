@@ -1,6 +1,7 @@
 // The kernels of one emulated target, by name. Compiled once per target with SAGE_EMULATED_<TARGET> defined.
 #include "../../../kernels/emulator/device.hpp"
-#include "harness.hpp"
+#include "../../../kernels/trial/emulated.hpp"
+#include "device_under_test.hpp"
 
 namespace sage::test {
 namespace {
@@ -38,6 +39,7 @@ Device make_device() {
   device.has_fp8 = !fp8.empty();
   device.fp8 = reference::ValueFormat::fp8_ocp;
   device.shared_limit = 65536;
+  device.run = &run_emulated;
 #if defined(SAGE_EMULATED_GFX12)
   device.name = "gfx12";
   device.family = device::Family::gfx12;
@@ -52,7 +54,11 @@ Device make_device() {
   device.family = device::Family::gfx9;
   device.fp8 = reference::ValueFormat::fp8_fnuz;
 #else
+#if defined(SAGE_EMULATED_SM90)
+  device.name = "sm_90";
+#else
   device.name = "nvidia";
+#endif
   device.family = device::Family::nvidia;
   device.shared_limit = 99 * 1024;  // the smallest limit per block of sm_80 and later that has one: sm_86, sm_89
 #endif

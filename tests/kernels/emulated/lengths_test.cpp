@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "harness.hpp"
+#include "device_under_test.hpp"
 
 namespace sage::test {
 namespace {

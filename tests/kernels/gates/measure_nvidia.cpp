@@ -13,9 +13,9 @@ namespace sage::gates {
 namespace {
 
 constexpr auto machines = std::to_array<NvidiaMachine>({
-    {80, 166912, 167936, 64, false},
-    {89, 101376, 102400, 48, true},
-    {90, 232448, 233472, 64, true},
+    {80, 166912, 167936, 64, false, false},
+    {89, 101376, 102400, 48, true, true},
+    {90, 232448, 233472, 64, true, false},
 });
 constexpr int registers_per_sm = 65536;
 constexpr int shared_bytes_reserved = 1024;  // by the system, in each block
@@ -33,6 +33,7 @@ std::optional<int> number_before(const std::string& text, const std::string& phr
 // Bytes stored and loaded are for one thread.
 struct Usage {
   int registers = 0;
+  int stack = 0;
   int spill_stores = 0;
   int spill_loads = 0;
 };
@@ -45,6 +46,7 @@ std::map<std::string, Usage> read_usage(const std::string& log) {
     const std::size_t next = std::min(log.find(head, name), log.size());
     Usage usage;
     usage.registers = number_before(log, " registers", log.find("Used ", name) + 5, next).value_or(-1);
+    usage.stack = number_before(log, " bytes stack frame", name, next).value_or(-1);
     usage.spill_stores = number_before(log, " bytes spill stores", name, next).value_or(-1);
     usage.spill_loads = number_before(log, " bytes spill loads", name, next).value_or(-1);
     kernels[log.substr(name, log.find('\'', name) - name)] = usage;
@@ -108,7 +110,7 @@ NvidiaMeasured measure_nvidia(const std::filesystem::path& text, const NvidiaMac
   }
   const auto matrices = read_matrix_counts(ptx);
   for (const auto& [name, usage] : read_usage(outcome.output)) {
-    NvidiaKernel kernel{name, nullptr, usage.registers, usage.spill_stores, usage.spill_loads, 0, 0};
+    NvidiaKernel kernel{name, nullptr, usage.registers, usage.stack, usage.spill_stores, usage.spill_loads, 0, 0};
     if (const auto counted = matrices.find(name); counted != matrices.end()) kernel.matrix = counted->second;
     for (const device::Tile& tile : device::tile_table) {
       if (tile.family == device::Family::nvidia && name == tile.kernel) kernel.tile = &tile;

@@ -15,7 +15,8 @@ struct NvidiaKernel {
   std::string name;
   const device::Tile* tile = nullptr;  // null for the prologue
   int registers = -1;                  // -1: ptxas did not say
-  int spill_stores = -1;               // bytes, for one thread
+  int stack = -1;                      // bytes, for one thread
+  int spill_stores = -1;               // likewise
   int spill_loads = -1;
   int matrix = 0;  // matrix instructions in the kernel
   int blocks = 0;  // that an SM holds at a time
@@ -33,6 +34,7 @@ struct NvidiaMachine {
   int shared_bytes_per_sm;
   int warps_per_sm;
   bool fp8;
+  bool wide_fp8;  // mma.sync takes fp8 operands
 };
 
 // sm_80, sm_89, sm_90 (CUDA programming guide, technical specifications per compute capability); null for others.

@@ -7,9 +7,8 @@
 #include <memory>
 #include <thread>
 
-#include "../emulated/harness.hpp"
-#include "gpu.hpp"
-#include "problem.hpp"
+#include "../../../kernels/trial/abi_problem.hpp"
+#include "the_gpu.hpp"
 
 namespace sage::test {
 namespace {
@@ -38,7 +37,7 @@ class Job {
       for (auto& x : *tensor) x = block[at = (at + 40503) % block.size()];
     }
     asked = abi_problem(problem, 1.0 / std::sqrt(static_cast<double>(d)), q_stride_, kv_stride_, kv_stride_, q_stride_);
-    const Gpu& gpu = Gpu::instance();
+    const Gpu& gpu = the_gpu();
     sage_error error{};
     REQUIRE_MESSAGE(sage_attention_workspace(gpu.context(), &asked, &buffers.workspace_size, &error) == SAGE_OK, error.text);
     buffers.struct_size = sizeof buffers;
@@ -52,20 +51,20 @@ class Job {
   ~Job() {
     for (const void* at : {buffers.q, buffers.k, buffers.v, static_cast<const void*>(buffers.out),
                            static_cast<const void*>(buffers.workspace)}) {
-      Gpu::instance().release(const_cast<void*>(at));
+      the_gpu().release(const_cast<void*>(at));
     }
   }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  void forget_output() const { Gpu::instance().fill(buffers.out, 0xff, q.size() * 2); }
+  void forget_output() const { the_gpu().fill(buffers.out, 0xff, q.size() * 2); }
   [[nodiscard]] sage_status launch(void* stream) const {
     sage_error error{};
-    return sage_attention_launch(Gpu::instance().context(), &asked, &buffers, stream, &error);
+    return sage_attention_launch(the_gpu().context(), &asked, &buffers, stream, &error);
   }
   [[nodiscard]] std::vector<std::uint16_t> output() const {
     std::vector<std::uint16_t> out(q.size());
-    Gpu::instance().read(out.data(), buffers.out, out.size() * 2);
+    the_gpu().read(out.data(), buffers.out, out.size() * 2);
     return out;
   }
   // As run_problem gives it, for compare(); only `heads` of the batch's first entry are marked as run.
@@ -92,8 +91,8 @@ class Job {
 
  private:
   static void* upload(const std::vector<std::uint16_t>& tensor) {
-    void* const at = Gpu::instance().allocate(tensor.size() * 2);
-    Gpu::instance().write(at, tensor.data(), tensor.size() * 2);
+    void* const at = the_gpu().allocate(tensor.size() * 2);
+    the_gpu().write(at, tensor.data(), tensor.size() * 2);
     return at;
   }
   device::Problem problem_;
@@ -124,7 +123,7 @@ TEST_SUITE("gpu") {
           const Job job(large(4096, head_dim, pv, mask), 11);
           job.forget_output();
           REQUIRE(job.launch(nullptr) == SAGE_OK);
-          Gpu::instance().synchronise(nullptr);
+          the_gpu().synchronise(nullptr);
           const Errors e = compare(device, job.result(2), Against::exact, 61);
           std::printf("  %s d%d %s %s: %s\n", device.name.c_str(), head_dim, pv == device::PvType::f16 ? "f16" : "fp8",
                       mask != 0 ? "causal" : "dense", describe(e).c_str());
@@ -139,18 +138,18 @@ TEST_SUITE("gpu") {
   TEST_CASE("the same call gives the same bits every time") {
     const Job job(large(1500, 128, device::PvType::f16, SAGE_MASK_CAUSAL_BOTTOM_RIGHT), 5);
     REQUIRE(job.launch(nullptr) == SAGE_OK);
-    Gpu::instance().synchronise(nullptr);
+    the_gpu().synchronise(nullptr);
     const auto first = job.output();
     for (int i = 0; i < 20; ++i) {
       job.forget_output();
       REQUIRE(job.launch(nullptr) == SAGE_OK);
-      Gpu::instance().synchronise(nullptr);
+      the_gpu().synchronise(nullptr);
       REQUIRE(job.output() == first);
     }
   }
 
   TEST_CASE("threads with streams of their own share a context") {
-    const Gpu& gpu = Gpu::instance();
+    const Gpu& gpu = the_gpu();
     constexpr int threads = 8;
     std::vector<std::unique_ptr<Job>> jobs;
     std::vector<std::vector<std::uint16_t>> alone;
@@ -183,7 +182,7 @@ TEST_SUITE("gpu") {
   }
 
   TEST_CASE("a launch can be captured into a graph and replayed") {
-    const Gpu& gpu = Gpu::instance();
+    const Gpu& gpu = the_gpu();
     const Job job(large(1000, 64, device::PvType::f16, SAGE_MASK_NONE), 9);
     REQUIRE(job.launch(nullptr) == SAGE_OK);
     gpu.synchronise(nullptr);

@@ -23,6 +23,7 @@ struct fake_state {
   int get_device_result;
   int properties_result;
   int load_result;
+  int function_result;
   int init_result;
   int launch_result;
   int failing_launch; /* this launch (from 1) gives launch_result; 0: none does */

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "device/plan.hpp"
-#include "elf_builder.hpp"
 #include "fake_driver.h"
+#include "object_specs.hpp"
 #include "runtime/mapped_library.hpp"
 #include "sage/attention.h"
 
@@ -37,28 +37,6 @@ class FakeDriver {
  private:
   void* handle_;
 };
-
-inline ObjectSpec family_spec(device::Family family, std::uint32_t flags, const std::string& target) {
-  ObjectSpec spec;
-  spec.flags = flags;
-  spec.target = "amdgcn-amd-amdhsa--" + target;
-  spec.kernels.clear();
-  const auto add = [&](const char* name, int threads) {
-    KernelSpec kernel;
-    kernel.name = name;
-    kernel.arguments = sizeof(SageArgs);
-    kernel.kernarg = (sizeof(SageArgs) + 7) / 8 * 8;
-    kernel.max_threads = static_cast<std::uint32_t>(threads);
-    kernel.wave = family == device::Family::gfx9 ? 64 : 32;
-    spec.kernels.push_back(kernel);
-  };
-  for (const char* const name : {device::statistics_kernel, device::finalise_kernel, device::quantise_kernel})
-    add(name, device::prologue_threads);
-  for (const device::Tile& tile : device::tile_table) {
-    if (tile.family == family) add(tile.kernel, tile.threads());
-  }
-  return spec;
-}
 
 inline ObjectSpec gfx1201_spec() {
   return family_spec(device::Family::gfx12, 0x4e, "gfx1201");

@@ -276,6 +276,16 @@ TEST_CASE("a module that the driver refuses") {
   CHECK(std::string{error.text}.find("hipModuleLoadData") != std::string::npos);
 }
 
+TEST_CASE("a kernel that the driver does not find, although the object lists it") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_HIP6};
+  driver.state->function_result = 500;
+  CHECK(make({good()}, error) == SAGE_E_DRIVER);
+  CHECK(error.driver_code == 500);
+  CHECK(std::string{error.text}.find("sage_statistics") != std::string::npos);
+  CHECK(driver.state->modules_live == 0);
+}
+
 TEST_CASE("folders") {
   sage_error error{};
   const FakeDriver driver{FAKE_HIP6};

@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "../emulated/harness.hpp"
+#include "../emulated/device_under_test.hpp"
 #include "runtime_fixture.hpp"
 
 using namespace sage::test;

@@ -5,9 +5,9 @@
 #include <array>
 #include <stdexcept>
 
-#include "harness.hpp"
+#include "emulated.hpp"
 
-namespace sage::test {
+namespace sage::trial {
 namespace {
 
 using sage_emulator::GlobalMemory;
@@ -110,7 +110,7 @@ Kernel Device::find(const std::string& kernel) const {
   throw std::invalid_argument("no kernel " + kernel + " on " + name);
 }
 
-Result run_problem(const Device& device, const device::Problem& problem, const Options& options) {
+Result run_emulated(const Device& device, const device::Problem& problem, const Options& options) {
   Result result = prepare(device, problem, options);
   const device::Tile* const tile = &result.tile;
   const Tensors& t = result.tensors;
@@ -166,27 +166,30 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
   if (args.k_mean != nullptr) args.k_mean = k_mean.data();
   if (args.q_mean != nullptr) args.q_mean = q_mean.data();
   if (args.partial != nullptr) args.partial = partial.data();
-  const auto launch = [&](const char* name, const std::int64_t first, const std::int64_t grid, const int threads) {
+  const auto launch = [&](const char* name, const std::int64_t first, const std::int64_t grid, const int threads,
+                          const std::size_t shared_limit) {
     sage_emulator::Launch l;
     l.first_workgroup = static_cast<int>(first);
     l.grid = static_cast<int>(grid);
     l.threads = threads;
     l.wave_size = tile->wave_size();
-    l.shared_limit = device.shared_limit;
+    l.shared_limit = shared_limit;
     l.order = options.order;
     const Kernel kernel = device.find(name);
     sage_emulator::run(l, [kernel, &args] { kernel(args); }, memory, result.report);
   };
-  if (grids.statistics > 0) launch(device::statistics_kernel, 0, grids.statistics, device::prologue_threads);
-  if (grids.finalise > 0) launch(device::finalise_kernel, 0, grids.finalise, device::prologue_threads);
-  launch(device::quantise_kernel, 0, grids.quantise, device::prologue_threads);
+  if (grids.statistics > 0) launch(device::statistics_kernel, 0, grids.statistics, device::prologue_threads, device.shared_limit);
+  if (grids.finalise > 0) launch(device::finalise_kernel, 0, grids.finalise, device::prologue_threads, device.shared_limit);
+  launch(device::quantise_kernel, 0, grids.quantise, device::prologue_threads, device.shared_limit);
   result.row_ran.assign(q_rows, false);
   std::vector<int> workgroups = options.workgroups;
   if (workgroups.empty()) {
     for (int i = 0; i < grids.attention; ++i) workgroups.push_back(i);
   }
+  // Never more than the plan says: that is what a launch asks for.
+  const std::size_t planned = std::min<std::size_t>(device.shared_limit, static_cast<std::size_t>(device::tile_lds_bytes(*tile)));
   for (const int id : workgroups) {
-    launch(tile->kernel, id, 1, tile->threads());
+    launch(tile->kernel, id, 1, tile->threads(), planned);
     const int slice = id / args.q_tiles;
     const int first = (args.q_tiles - 1 - id % args.q_tiles) * tile->queries();
     for (int row = first; row < std::min(first + tile->queries(), problem.q_len); ++row) {
@@ -198,4 +201,4 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
   return result;
 }
 
-}  // namespace sage::test
+}  // namespace sage::trial

@@ -1,10 +1,10 @@
-// A problem of the tests as the C ABI wants it.
+// A problem of a trial as the C ABI wants it.
 #pragma once
 
-#include "../../../kernels/device/plan.hpp"
-#include "../../../kernels/include/sage/attention.h"
+#include "../device/plan.hpp"
+#include "../include/sage/attention.h"
 
-namespace sage::test {
+namespace sage::trial {
 
 inline sage_strides abi_strides(const SageStrides& s) { return {s.batch, s.head, s.token, s.dim}; }
 
@@ -32,4 +32,4 @@ inline sage_attention_problem abi_problem(const device::Problem& p, const double
   return asked;
 }
 
-}  // namespace sage::test
+}  // namespace sage::trial

@@ -1,4 +1,4 @@
-#include "harness.hpp"
+#include "trial.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <map>
 #include <stdexcept>
 
-namespace sage::test {
+namespace sage::trial {
 namespace {
 
 // Strides of [batch][heads][tokens][dim] in a layout, and the number of elements.
@@ -185,4 +185,4 @@ std::string describe(const Errors& e) {
   return text;
 }
 
-}  // namespace sage::test
+}  // namespace sage::trial

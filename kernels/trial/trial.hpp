@@ -1,4 +1,8 @@
-// Runs the whole chain of kernels for one problem and compares it with the references.
+// Runs the whole chain of kernels for one problem, on emulated lanes or on a GPU, and compares the result with the
+// references. The smoke test of a build and the tests of the kernels are made of the same trials.
+//
+// What goes wrong outside of the kernels (no such tile, a driver that refuses a call) is thrown: a trial has nothing
+// sensible to go on with.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -7,15 +11,19 @@
 #include <utility>
 #include <vector>
 
-#include "../../../kernels/device/plan.hpp"
-#include "../../../kernels/emulator/machine.hpp"
-#include "../../../kernels/reference/reference.hpp"
+#include "../device/plan.hpp"
+#include "../emulator/machine.hpp"
+#include "../reference/reference.hpp"
 
-namespace sage::test {
+namespace sage::trial {
 
 using Kernel = void (*)(SageArgs);
 
-// One emulated target: its kernels by exported name.
+class Gpu;
+struct Options;
+struct Result;
+
+// Where kernels run: an emulated target with its kernels by exported name, or a GPU.
 struct Device {
   std::string name;
   device::Family family;
@@ -26,15 +34,14 @@ struct Device {
   // a value that lies on a tie of the rounding to int8 falls to the other side: one unit in one key, a share of this over
   // kv_len. 0 on emulated lanes, which round as the reference does.
   double tie_share = 0.0;
-  std::vector<std::pair<std::string, Kernel>> kernels;
+  std::vector<std::pair<std::string, Kernel>> kernels;  // of an emulated target
+  const Gpu* gpu = nullptr;                             // of a GPU: the library finds the kernels by itself
+  Result (*run)(const Device& device, const device::Problem& problem, const Options& options) = nullptr;
   [[nodiscard]] Kernel find(const std::string& kernel) const;
   [[nodiscard]] reference::ValueFormat format(device::PvType pv) const {
     return pv == device::PvType::fp8 ? fp8 : reference::ValueFormat::f16;
   }
 };
-
-// Defined once per test program, in device_<target>.cpp.
-const Device& device_under_test();
 
 // Deterministic normal numbers.
 class Random {
@@ -88,8 +95,10 @@ struct Result {
 // Everything but the outputs: the tile that will be used, inputs filled in the layout's order, the scale as the kernels take it.
 Result prepare(const Device& device, const device::Problem& problem, const Options& options);
 
-// prepare(), then the kernels: on emulated lanes (run_emulated.cpp) or on a GPU (../gpu/run_on_gpu.cpp).
-Result run_problem(const Device& device, const device::Problem& problem, const Options& options);
+// prepare(), then the kernels, where the device says.
+inline Result run_problem(const Device& device, const device::Problem& problem, const Options& options) {
+  return device.run(device, problem, options);
+}
 
 struct Errors {
   double relative_l1 = 0.0;
@@ -107,4 +116,4 @@ Errors compare(const Device& device, const Result& result, Against against, int 
 
 std::string describe(const Errors& errors);
 
-}  // namespace sage::test
+}  // namespace sage::trial

@@ -2,49 +2,69 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <string_view>
+#include <vector>
 
-namespace sage::test {
+#include "abi_problem.hpp"
+
+namespace sage::trial {
 namespace {
 
-constexpr int skipped = 77;
-
-[[noreturn]] void skip(const std::string& why) {
-  std::printf("skipped: %s\n", why.c_str());
-  std::exit(skipped);
+void require(const int result, const char* call) {
+  if (result != 0) throw std::runtime_error(std::string(call) + " failed with " + std::to_string(result));
 }
 
-void require(const int result, const char* call) {
-  if (result == 0) return;
-  std::fprintf(stderr, "%s failed with %d\n", call, result);
-  std::exit(1);
+std::string loader_words() {
+  const char* const words = dlerror();
+  return words == nullptr ? "" : words;
+}
+
+bool names_hip(const std::string& library) {
+  return library.find("amdhip64") != std::string::npos;
+}
+
+template <class Function>
+void take(void* library, Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr) throw std::runtime_error(std::string("the library has no ") + name);
 }
 
 }  // namespace
 
-const Gpu& Gpu::instance() {
-  static const Gpu gpu;
-  return gpu;
+AttentionLibrary load_attention_library(const std::string& path) {
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) throw std::runtime_error(loader_words());
+  AttentionLibrary functions;
+  take(library, functions.from_folder, "sage_context_from_folder");
+  take(library, functions.describe, "sage_context_describe");
+  take(library, functions.destroy, "sage_context_destroy");
+  take(library, functions.workspace, "sage_attention_workspace");
+  take(library, functions.kernel, "sage_attention_kernel");
+  take(library, functions.launch, "sage_attention_launch");
+  return functions;
 }
 
 template <class F>
 void Gpu::bind(F& function, const char* hip_name, const char* cuda_name) {
   const char* const name = hip_ ? hip_name : cuda_name;
   if (name == nullptr) return;
-  function = reinterpret_cast<F>(dlsym(library_, name));
-  if (function == nullptr) skip(std::string("the driver library has no ") + name);
+  function = reinterpret_cast<F>(dlsym(driver_, name));
+  if (function == nullptr) throw NoGpu(std::string("the driver library has no ") + name);
 }
 
-Gpu::Gpu() {
-  const char* const folder = std::getenv("SAGE_CODE_OBJECTS");
-  if (folder == nullptr) skip("SAGE_CODE_OBJECTS names no folder of code objects");
-  for (const char* const name : {"libcuda.so.1", "libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"}) {
-    library_ = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
-    hip_ = std::string(name).find("hip") != std::string::npos;
-    if (library_ != nullptr) break;
+Gpu::Gpu(const AttentionLibrary& library, const std::string& folder, const std::string& runtime) : attention_(library) {
+  std::vector<std::string> names = {runtime};
+  if (runtime.empty()) names = {"libcuda.so.1", "libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"};
+  std::string reason;
+  for (const std::string& name : names) {
+    driver_ = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+    hip_ = names_hip(name);
+    if (driver_ != nullptr) break;
+    reason = loader_words();
   }
-  if (library_ == nullptr) skip("neither libcuda.so.1 nor libamdhip64.so can be loaded");
+  if (driver_ == nullptr) {
+    throw NoGpu(runtime.empty() ? "neither libcuda.so.1 nor libamdhip64.so can be loaded" : reason);
+  }
 
   bind(allocate_, "hipMalloc", "cuMemAlloc_v2");
   bind(free_, "hipFree", "cuMemFree_v2");
@@ -66,7 +86,7 @@ Gpu::Gpu() {
 
   int (*init)(unsigned) = nullptr;
   bind(init, "hipInit", "cuInit");
-  if (const int result = init(0); result != 0) skip("the driver finds no GPU (" + std::to_string(result) + ")");
+  if (const int result = init(0); result != 0) throw NoGpu("the driver finds no GPU (" + std::to_string(result) + ")");
   if (!hip_) {
     int (*retain)(void**, int) = nullptr;
     bind(retain, nullptr, "cuDevicePrimaryCtxRetain");
@@ -75,14 +95,31 @@ Gpu::Gpu() {
   make_current();
 
   sage_error error{};
-  if (sage_context_from_folder(folder, nullptr, &context_, &error) != SAGE_OK) {
-    std::fprintf(stderr, "%s: %s\n", folder, error.text);
-    std::exit(1);
+  if (attention_.from_folder(folder.c_str(), nullptr, &context_, &error) != SAGE_OK) {
+    throw std::runtime_error(folder + ": " + error.text);
   }
   sage_context_info info{};
-  require(sage_context_describe(context_, &info, &error), "sage_context_describe");
+  require(attention_.describe(context_, &info, &error), "sage_context_describe");
   target_ = info.target;
-  std::printf("%s, %u attention kernels, %s\n", info.target, info.kernel_count, info.runtime_path);
+  runtime_path_ = info.runtime_path;
+  kernel_count_ = info.kernel_count;
+}
+
+Gpu::~Gpu() {
+  attention_.destroy(context_);
+}
+
+bool Gpu::has_kernel(const device::Tile& tile) const {
+  device::Problem problem;
+  problem.q_len = tile.length == device::Length::long_q ? 2048 : 1;
+  problem.kv_len = 1;
+  problem.head_dim = tile.dp;
+  problem.pv = tile.pv;
+  const SageStrides contiguous{std::int64_t{problem.q_len} * tile.dp, std::int64_t{problem.q_len} * tile.dp, tile.dp, 1};
+  const sage_attention_problem asked = abi_problem(problem, 1.0, contiguous, contiguous, contiguous, contiguous);
+  const char* name = nullptr;
+  sage_error error{};
+  return attention_.kernel(context_, &asked, &name, &error) == SAGE_OK && std::string_view(name) == tile.kernel;
 }
 
 void Gpu::make_current() const {
@@ -99,7 +136,7 @@ void* Gpu::allocate(const std::size_t bytes) const {
   return at;
 }
 
-void Gpu::release(void* at) const { require(free_(at), "freeing"); }
+void Gpu::release(void* at) const { free_(at); }
 void Gpu::fill(void* at, const unsigned char byte, const std::size_t bytes) const { require(fill_(at, byte, bytes), "filling"); }
 void Gpu::write(void* to, const void* from, const std::size_t bytes) const { require(write_(to, from, bytes), "writing"); }
 void Gpu::read(void* to, const void* from, const std::size_t bytes) const { require(read_(to, from, bytes), "reading"); }
@@ -131,4 +168,4 @@ void Gpu::launch_captured(void* stream, const int times) const {
   require(graph_destroy_(graph), "destroying a graph");
 }
 
-}  // namespace sage::test
+}  // namespace sage::trial

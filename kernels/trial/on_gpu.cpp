@@ -5,11 +5,10 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "../emulated/harness.hpp"
+#include "abi_problem.hpp"
 #include "gpu.hpp"
-#include "problem.hpp"
 
-namespace sage::test {
+namespace sage::trial {
 namespace {
 
 constexpr std::size_t fence_bytes = 4096;
@@ -19,22 +18,21 @@ constexpr unsigned char poison = 0xff;
 // Memory on the GPU between two fences that no kernel may write.
 class Fenced {
  public:
-  Fenced(std::string name, const std::size_t bytes) : name_(std::move(name)), bytes_(bytes) {
-    const Gpu& gpu = Gpu::instance();
+  Fenced(const Gpu& gpu, std::string name, const std::size_t bytes) : gpu_(gpu), name_(std::move(name)), bytes_(bytes) {
     base_ = static_cast<unsigned char*>(gpu.allocate(bytes + 2 * fence_bytes));
     gpu.fill(base_, fence_byte, fence_bytes);
     gpu.fill(base_ + fence_bytes + bytes, fence_byte, fence_bytes);
   }
-  ~Fenced() { Gpu::instance().release(base_); }
+  ~Fenced() { gpu_.release(base_); }
   Fenced(const Fenced&) = delete;
   Fenced& operator=(const Fenced&) = delete;
 
   [[nodiscard]] unsigned char* data() const { return base_ + fence_bytes; }
-  void poison_all() const { Gpu::instance().fill(data(), poison, bytes_); }
+  void poison_all() const { gpu_.fill(data(), poison, bytes_); }
   void check(sage_emulator::Report& report) const {
     std::array<unsigned char, fence_bytes> fence{};
     for (unsigned char* const at : {base_, base_ + fence_bytes + bytes_}) {
-      Gpu::instance().read(fence.data(), at, fence_bytes);
+      gpu_.read(fence.data(), at, fence_bytes);
       if (std::any_of(fence.begin(), fence.end(), [](const unsigned char b) { return b != fence_byte; })) {
         report.add("written outside of " + name_);
       }
@@ -42,6 +40,7 @@ class Fenced {
   }
 
  private:
+  const Gpu& gpu_;
   std::string name_;
   std::size_t bytes_;
   unsigned char* base_ = nullptr;
@@ -50,15 +49,14 @@ class Fenced {
 // A tensor on the GPU: as the host has it, or its rows scattered so far apart that offsets need 64 bits.
 class GpuTensor {
  public:
-  GpuTensor(const std::string& name, const std::vector<std::uint16_t>& dense, const SageStrides& dense_stride,
+  GpuTensor(const Gpu& gpu, const std::string& name, const std::vector<std::uint16_t>& dense, const SageStrides& dense_stride,
             const std::array<int, 4>& extents, const std::int64_t sparse_token_stride, const bool is_input)
-      : dense_stride_(dense_stride), extents_(extents), sparse_(sparse_token_stride != 0) {
+      : gpu_(gpu), dense_stride_(dense_stride), extents_(extents), sparse_(sparse_token_stride != 0) {
     const auto [batch, heads, tokens, dim] = extents;
     stride_ = sparse_ ? SageStrides{std::int64_t{heads} * dim, dim, sparse_token_stride, 1} : dense_stride;
     const std::size_t elements =
         sparse_ ? static_cast<std::size_t>((tokens - 1) * sparse_token_stride + std::int64_t{batch} * heads * dim) : dense.size();
-    memory_ = std::make_unique<Fenced>(name, elements * 2);
-    const Gpu& gpu = Gpu::instance();
+    memory_ = std::make_unique<Fenced>(gpu, name, elements * 2);
     if (is_input && !sparse_) {
       gpu.write(memory_->data(), dense.data(), dense.size() * 2);
     } else if (is_input) {
@@ -72,9 +70,8 @@ class GpuTensor {
   [[nodiscard]] const Fenced& memory() const { return *memory_; }
   void gather(std::vector<std::uint16_t>& dense, const std::size_t elements) const {
     dense.assign(elements, 0);
-    const Gpu& gpu = Gpu::instance();
-    if (!sparse_) return gpu.read(dense.data(), memory_->data(), elements * 2);
-    each_row([&](const unsigned char* row, const std::size_t to) { gpu.read(dense.data() + to, row, row_bytes()); });
+    if (!sparse_) return gpu_.read(dense.data(), memory_->data(), elements * 2);
+    each_row([&](const unsigned char* row, const std::size_t to) { gpu_.read(dense.data() + to, row, row_bytes()); });
   }
 
  private:
@@ -91,6 +88,7 @@ class GpuTensor {
       }
     }
   }
+  const Gpu& gpu_;
   std::unique_ptr<Fenced> memory_;
   SageStrides stride_{};
   SageStrides dense_stride_;
@@ -100,32 +98,30 @@ class GpuTensor {
 
 }  // namespace
 
-Kernel Device::find(const std::string& kernel) const { throw std::logic_error("the library finds " + kernel + " by itself"); }
-
-Result run_problem(const Device& device, const device::Problem& problem, const Options& options) {
+Result run_on_gpu(const Device& device, const device::Problem& problem, const Options& options) {
   Options automatic = options;
   automatic.length = -1;
   Result result = prepare(device, problem, automatic);
   const Tensors& t = result.tensors;
-  const Gpu& gpu = Gpu::instance();
+  const Gpu& gpu = *device.gpu;
   const std::array<int, 4> q_extents{problem.batch, problem.q_heads, problem.q_len, problem.head_dim};
   const std::array<int, 4> kv_extents{problem.batch, problem.kv_heads, problem.kv_len, problem.head_dim};
   const std::int64_t sparse = options.sparse_token_stride;
-  const GpuTensor q("q", t.q, t.q_stride, q_extents, sparse, true);
-  const GpuTensor k("k", t.k, t.k_stride, kv_extents, sparse, true);
-  const GpuTensor v("v", t.v, t.v_stride, kv_extents, sparse, true);
-  const GpuTensor out("out", t.q, t.out_stride, q_extents, sparse, false);
+  const GpuTensor q(gpu, "q", t.q, t.q_stride, q_extents, sparse, true);
+  const GpuTensor k(gpu, "k", t.k, t.k_stride, kv_extents, sparse, true);
+  const GpuTensor v(gpu, "v", t.v, t.v_stride, kv_extents, sparse, true);
+  const GpuTensor out(gpu, "out", t.q, t.out_stride, q_extents, sparse, false);
   const std::size_t q_rows = static_cast<std::size_t>(problem.batch) * static_cast<std::size_t>(problem.q_heads) *
                              static_cast<std::size_t>(problem.q_len);
-  const Fenced lse("lse", problem.want_lse ? q_rows * 4 : 4);
+  const Fenced lse(gpu, "lse", problem.want_lse ? q_rows * 4 : 4);
   lse.poison_all();
 
   const sage_attention_problem asked =
       abi_problem(problem, result.sm_scale, q.stride(), k.stride(), v.stride(), out.stride());
   sage_error error{};
   std::uint64_t workspace_bytes = 0;
-  if (sage_attention_workspace(gpu.context(), &asked, &workspace_bytes, &error) != SAGE_OK) throw std::runtime_error(error.text);
-  const Fenced workspace("workspace", std::max<std::size_t>(workspace_bytes, 256));
+  if (gpu.library().workspace(gpu.context(), &asked, &workspace_bytes, &error) != SAGE_OK) throw std::runtime_error(error.text);
+  const Fenced workspace(gpu, "workspace", std::max<std::size_t>(workspace_bytes, 256));
   workspace.poison_all();
   sage_attention_buffers buffers{};
   buffers.struct_size = sizeof buffers;
@@ -140,7 +136,7 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
 
   void* const stream = gpu.make_stream();
   gpu.synchronise(nullptr);
-  if (sage_attention_launch(gpu.context(), &asked, &buffers, stream, &error) != SAGE_OK) throw std::runtime_error(error.text);
+  if (gpu.library().launch(gpu.context(), &asked, &buffers, stream, &error) != SAGE_OK) throw std::runtime_error(error.text);
   gpu.synchronise(stream);
   gpu.destroy_stream(stream);
 
@@ -156,23 +152,22 @@ Result run_problem(const Device& device, const device::Problem& problem, const O
   return result;
 }
 
-const Device& device_under_test() {
-  static const Device device = [] {
-    const std::string& target = Gpu::instance().target();
-    Device d;
-    d.name = target;
-    const auto is = [&](const char* start) { return target.rfind(start, 0) == 0; };
-    d.family = is("sm_")      ? device::Family::nvidia
-               : is("gfx12")  ? device::Family::gfx12
-               : is("gfx11")  ? device::Family::gfx11
-                              : device::Family::gfx9;
-    d.has_fp8 = is("sm_89") || is("sm_9") || is("sm_1") || is("gfx12") || is("gfx942");
-    d.fp8 = is("gfx942") ? reference::ValueFormat::fp8_fnuz : reference::ValueFormat::fp8_ocp;
-    d.shared_limit = 0;
-    d.tie_share = 0.02;  // one unit of 127, times a score's weight in the row
-    return d;
-  }();
-  return device;
+Device device_of(const Gpu& gpu) {
+  const std::string& target = gpu.target();
+  const auto is = [&](const char* start) { return target.rfind(start, 0) == 0; };
+  Device d;
+  d.name = target;
+  d.family = is("sm_")      ? device::Family::nvidia
+             : is("gfx12")  ? device::Family::gfx12
+             : is("gfx11")  ? device::Family::gfx11
+                            : device::Family::gfx9;
+  d.has_fp8 = is("sm_89") || is("sm_9") || is("sm_1") || is("gfx12") || is("gfx942");
+  d.fp8 = is("gfx942") ? reference::ValueFormat::fp8_fnuz : reference::ValueFormat::fp8_ocp;
+  d.shared_limit = 0;
+  d.tie_share = 0.02;  // one unit of 127, times a score's weight in the row
+  d.gpu = &gpu;
+  d.run = &run_on_gpu;
+  return d;
 }
 
-}  // namespace sage::test
+}  // namespace sage::trial

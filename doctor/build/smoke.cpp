@@ -1,0 +1,159 @@
+#include "doctor/build/smoke.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+#include "doctor/build/compile/command.hpp"
+#include "doctor/build/smoke_record.hpp"
+#include "kernels/trial/emulated_targets.hpp"
+#include "kernels/trial/smoke.hpp"
+#include "probes/host/file_calls.hpp"
+#include "probes/proof_child/verbs.hpp"
+
+namespace sage {
+namespace {
+
+constexpr std::chrono::minutes deadline{5};
+constexpr std::size_t most_answer_bytes = 1 << 20;
+
+std::string in_words(const JobEnd& end) {
+  switch (end.ending) {
+    case JobEnding::exited: return "its process ended with status " + std::to_string(end.exit_status);
+    case JobEnding::killed: return "its process was killed by signal " + std::to_string(end.signal);
+    case JobEnding::timed_out: return "it did not end within 5 minutes";
+    case JobEnding::stopped: return "it was interrupted";
+    case JobEnding::not_started: break;
+  }
+  return "its process could not be started: " + end.output;
+}
+
+/// The last line that says anything, of at most 200 bytes.
+std::string last_words(const std::string& output) {
+  const std::size_t end = output.find_last_not_of(" \n");
+  if (end == std::string::npos) return "";
+  const std::size_t begin = output.rfind('\n', end);
+  const std::string line = output.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  return line.substr(0, 200);
+}
+
+SmokeRun read_answer(const std::string& file, const JobEnd& end) {
+  const Result<std::string> text = file_calls::read_whole(file, Links::keep, most_answer_bytes);
+  if (end.good() && text) return smoke_run_from_text(*text);
+  SmokeRun run;
+  run.reason = in_words(end);
+  if (const std::string words = last_words(end.output); !words.empty()) run.reason += " (" + words + ")";
+  return run;
+}
+
+Job child_job(std::vector<std::string> rest, const std::string& output, bool limit_memory) {
+  Job job;
+  job.arguments = {own_program_path(), std::string(proof_verb)};
+  job.arguments.insert(job.arguments.end(), rest.begin(), rest.end());
+  job.arguments.insert(job.arguments.end(), {"--output", output});
+  job.deadline = deadline;
+  job.limit_memory = limit_memory;
+  return job;
+}
+
+std::vector<SmokeRun> run_children(const std::vector<Job>& jobs, const std::vector<std::string>& outputs, std::size_t parallel,
+                                   const std::function<void()>& tick) {
+  JobCallbacks callbacks;
+  callbacks.tick = tick;
+  const Result<JobsEnd> ends = run_jobs(jobs, parallel, OnFailure::keep_going, callbacks);
+  std::vector<SmokeRun> runs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    SmokeRun run;
+    if (ends) run = read_answer(outputs[i], ends->ends[i]);
+    else run.reason = ends.error().text;
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+/// The runs of one place as one.
+void join_run(std::vector<SmokeRun>& runs, SmokeRun more) {
+  const auto same = std::find_if(runs.begin(), runs.end(), [&](const SmokeRun& one) { return one.where == more.where; });
+  if (same == runs.end()) {
+    runs.push_back(std::move(more));
+    return;
+  }
+  same->records.insert(same->records.end(), more.records.begin(), more.records.end());
+  if (more.state != SmokeRun::State::ran && same->state == SmokeRun::State::ran) {
+    same->state = more.state;
+    same->reason = more.reason;
+  }
+}
+
+std::string processor_of(const std::string& target) {
+  return target.substr(0, target.find(':'));
+}
+
+}  // namespace
+
+std::string wrong_numbers(const SmokeRecord& record, const std::string& where) {
+  std::string text = record.kernel + " gives wrong numbers (" + where + ", " + record.problem + ")";
+  if (!record.complaint.empty()) text += ": " + record.complaint;
+  const char* separator = record.complaint.empty() ? ":" : ",";
+  const auto figure = [&](const char* name, double value, double allowed) {
+    std::array<char, 96> words{};
+    std::snprintf(words.data(), words.size(), "%s %s %.4g (allowed %.4g)", separator, name, value, allowed);
+    text += words.data();
+    separator = ",";
+  };
+  figure("relative L1", record.relative_l1, record.allowed_l1);
+  figure("worst row", record.worst_row, record.allowed_worst_row);
+  figure("LSE", record.lse_error, record.allowed_lse);
+  if (!record.first_wrong.empty()) text += "; first in " + record.first_wrong;
+  return text;
+}
+
+bool SmokeRun::passed() const {
+  return state == State::ran && !records.empty() &&
+         std::all_of(records.begin(), records.end(), [](const SmokeRecord& one) { return one.passed; });
+}
+
+std::vector<SmokeRun> smoke_emulated(const std::vector<std::string>& targets, std::size_t parallel, const std::string& folder,
+                                     const std::function<void()>& tick) {
+  std::vector<const trial::Device*> families;
+  std::vector<Job> jobs;
+  std::vector<std::string> outputs;
+  std::vector<std::string> places;
+  for (const std::string& target : targets) {
+    const std::string processor = processor_of(target);
+    const trial::Device* device = trial::emulated_target_for(processor);
+    if (device == nullptr || std::find(families.begin(), families.end(), device) != families.end()) continue;
+    families.push_back(device);
+    for (const device::Tile* tile : trial::tiles_to_try(*device)) {
+      outputs.push_back(folder + "/emulated-" + device->name + "-" + tile->kernel + ".json");
+      places.push_back("emulated " + device->name);
+      jobs.push_back(child_job({"smoke-emulated", "--target", processor, "--kernel", tile->kernel}, outputs.back(), true));
+    }
+  }
+  std::vector<SmokeRun> answers = run_children(jobs, outputs, parallel, tick);
+  std::vector<SmokeRun> runs;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    answers[i].where = places[i];
+    join_run(runs, std::move(answers[i]));
+  }
+  return runs;
+}
+
+SmokeRun smoke_on_gpu(const std::string& library, const std::string& kernels, const std::vector<std::string>& runtimes,
+                      const std::string& folder, const std::function<void()>& tick) {
+  SmokeRun last;
+  last.state = SmokeRun::State::no_gpu;
+  last.reason = "there is no driver library to reach it with";
+  for (const std::string& runtime : runtimes) {
+    const std::string output = folder + "/gpu.json";
+    const Job job = child_job({"smoke-gpu", "--library", library, "--kernels", kernels, "--runtime", runtime}, output, false);
+    last = run_children({job}, {output}, 1, tick).front();
+    if (last.state == SmokeRun::State::ran) return last;
+    last.runtime = runtime;
+  }
+  return last;
+}
+
+}  // namespace sage

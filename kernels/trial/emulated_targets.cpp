@@ -1,0 +1,74 @@
+#include "emulated_targets.hpp"
+
+#include <array>
+#include <charconv>
+#include <optional>
+
+#include "../runtime/family.hpp"
+#include "emulated.hpp"
+
+namespace sage::trial {
+
+void emulated_gfx12(Device& device);
+void emulated_gfx11(Device& device);
+void emulated_gfx90a(Device& device);
+void emulated_gfx942(Device& device);
+void emulated_nvidia(Device& device);
+
+namespace {
+
+constexpr std::size_t amd_shared_limit = 65536;
+constexpr std::size_t nvidia_shared_limit = std::size_t{99} * 1024;  // of sm_86 and sm_89, the smallest that has one
+
+struct Row {
+  const char* name;
+  device::Family family;
+  bool fp8;
+  reference::ValueFormat fp8_format;
+  void (*add_kernels)(Device&);
+};
+
+constexpr auto rows = std::to_array<Row>({
+    {"gfx12", device::Family::gfx12, true, reference::ValueFormat::fp8_ocp, &emulated_gfx12},
+    {"gfx11", device::Family::gfx11, false, reference::ValueFormat::fp8_ocp, &emulated_gfx11},
+    {"gfx90a", device::Family::gfx9, false, reference::ValueFormat::fp8_ocp, &emulated_gfx90a},
+    {"gfx942", device::Family::gfx9, true, reference::ValueFormat::fp8_fnuz, &emulated_gfx942},
+    {"nvidia", device::Family::nvidia, true, reference::ValueFormat::fp8_ocp, &emulated_nvidia},
+});
+
+Device make(const Row& row) {
+  Device device;
+  device.name = row.name;
+  device.family = row.family;
+  device.has_fp8 = row.fp8;
+  device.fp8 = row.fp8_format;
+  device.shared_limit = row.family == device::Family::nvidia ? nvidia_shared_limit : amd_shared_limit;
+  device.run = &run_emulated;
+  row.add_kernels(device);
+  return device;
+}
+
+std::optional<runtime::FamilySupport> support_of(std::string_view processor) {
+  constexpr std::string_view sm = "sm_";
+  if (!processor.starts_with(sm)) return runtime::family_of(processor);
+  unsigned number = 0;
+  std::from_chars(processor.data() + sm.size(), processor.data() + processor.size(), number);
+  return runtime::family_of_sm(number);
+}
+
+}  // namespace
+
+const Device* emulated_target_for(std::string_view processor) {
+  static const std::array<Device, rows.size()> targets = {make(rows[0]), make(rows[1]), make(rows[2]), make(rows[3]),
+                                                          make(rows[4])};
+  const auto support = support_of(processor);
+  if (!support) return nullptr;
+  for (const Device& target : targets) {
+    // sm_80 has the NVIDIA kernels without fp8; the emulated target has both.
+    const bool same_values = target.has_fp8 == support->fp8 || support->family == device::Family::nvidia;
+    if (target.family == support->family && same_values) return &target;
+  }
+  return nullptr;
+}
+
+}  // namespace sage::trial
