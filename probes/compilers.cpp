@@ -66,6 +66,40 @@ void add_cuda_trees(const Host& host, std::vector<CompilerTree>& trees) {
   add_tree(host, "/opt/cuda", ToolchainOrigin::cuda_toolkit, trees);
 }
 
+/// Packages of spack that have a compiler or hipRTC in them. Their folders are named
+/// <package>-<version>-<hash>, two or three levels below opt/spack: <architecture>[/<compiler>].
+constexpr auto spack_packages = std::to_array<std::string_view>({"hip-", "hipcc-", "llvm-amdgpu-", "comgr-", "llvm-"});
+constexpr std::size_t most_spack_folders = 16;
+constexpr std::size_t most_spack_trees = 64;
+
+bool is_spack_package(const std::string& name) {
+  return std::any_of(spack_packages.begin(), spack_packages.end(), [&](std::string_view package) {
+    return name.starts_with(package) && name.size() > package.size() && name[package.size()] >= '0' &&
+           name[package.size()] <= '9';
+  });
+}
+
+/// The packages in `folder`, or where it has none, in the folders in it.
+void add_spack_packages(const Host& host, const std::string& folder, int levels, std::vector<CompilerTree>& trees) {
+  const auto names = host.list_folder(folder).value_or({});
+  std::size_t folders = 0;
+  for (const std::string& name : names) {
+    if (trees.size() >= most_spack_trees) return;
+    if (is_spack_package(name)) {
+      add_tree(host, folder + "/" + name, ToolchainOrigin::spack, trees);
+    } else if (levels > 1 && !name.starts_with('.') && ++folders <= most_spack_folders) {
+      add_spack_packages(host, folder + "/" + name, levels - 1, trees);
+    }
+  }
+}
+
+/// spack clones itself into the home folder by default.
+void add_spack_trees(const Host& host, std::vector<CompilerTree>& trees) {
+  std::string root = variable_of(host, "SPACK_ROOT");
+  if (const std::string home = host.process().home; root.empty() && home.starts_with('/')) root = home + "/spack";
+  if (root.starts_with('/')) add_spack_packages(host, root + "/opt/spack", 3, trees);
+}
+
 class CompilerList {
  public:
   explicit CompilerList(const Host& host) : host_(host) {}
@@ -155,6 +189,7 @@ CompilerSources compiler_sources(const Host& host, const std::vector<std::string
     }
   }
   add_tree(host, variable_of(host, "CONDA_PREFIX"), ToolchainOrigin::conda, sources.trees);
+  add_spack_trees(host, sources.trees);
   add_cuda_trees(host, sources.trees);
   return sources;
 }

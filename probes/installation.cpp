@@ -30,6 +30,16 @@ Fact<std::vector<std::string>> missing_of(const Host& host, const std::string& f
   return missing;
 }
 
+/// What only a manifest tells is unknown for this reason.
+void without_manifest(Installation& installation, const std::string& why) {
+  const Error reason{0, why};
+  for (Fact<std::string>* fact : {&installation.version, &installation.defect, &installation.tool_version, &installation.mark,
+                                  &installation.source_sha256}) {
+    *fact = Fact<std::string>::unknown(reason);
+  }
+  for (auto* fact : {&installation.targets, &installation.missing_files}) *fact = Fact<std::vector<std::string>>::unknown(reason);
+}
+
 void describe(const Host& host, const std::string& current, Installation& installation) {
   const std::string path = current + "/" + std::string(manifest_name);
   const Result<std::string> text = host.read_file(path, most_manifest_bytes);
@@ -69,6 +79,7 @@ std::string default_prefix(const Host& host) {
 
 Installation probe_installation(const Host& host, const ProbeOptions& options) {
   Installation installation;
+  without_manifest(installation, "nothing is installed");
   installation.program_source_sha256 = options.kernel_source_sha256;
   const std::string prefix = default_prefix(host);
   installation.prefix = prefix;
@@ -83,6 +94,7 @@ Installation probe_installation(const Host& host, const ProbeOptions& options) {
     return installation;
   }
   installation.present = true;
+  without_manifest(installation, "the manifest could not be read");
   if (const Result<std::string> target = host.read_link(current)) installation.version = file_name(*target);
   describe(host, current, installation);
   return installation;

@@ -8,6 +8,7 @@
 #include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/container.hpp"
+#include "probes/control_group.hpp"
 #include "probes/hypervisor.hpp"
 #include "probes/look.hpp"
 #include "probes/memory.hpp"
@@ -139,7 +140,7 @@ Platform probe_platform(const Host& host) {
   platform.libstdcxx_version = libstdcxx_version(host);
   probe_user(host, process, platform);
   platform.cpu_model = cpu.model;
-  platform.usable_cpus = process.usable_cpus;
+  platform.usable_cpus = cpus_within_quota(host, process.usable_cpus);
   probe_memory(host, platform);
   platform.secure_boot = secure_boot(host, platform);
   return platform;

@@ -15,6 +15,7 @@
 #include "probes/sage_install.hpp"
 #include "probes/torch_install.hpp"
 #include "probes/torch_targets.hpp"
+#include "probes/triton_install.hpp"
 
 namespace sage {
 namespace {
@@ -41,6 +42,7 @@ struct Inventory {
   std::optional<std::string> devel_site;  ///< the first with rocm_sdk_devel
   std::optional<std::string> sage_site;   ///< the first with sageattention
   std::vector<SageInstall> sage;
+  std::vector<TritonInstall> triton;
 };
 
 Fact<std::vector<std::string>> sage_binaries(const Host& host, const std::optional<std::string>& site) {
@@ -86,6 +88,7 @@ void take_stock_of(const Host& host, const PythonSite& site, const std::vector<s
     inventory.sage_site = site.path;
     inventory.sage.push_back(describe_sageattention(host, site.path, packages));
   }
+  if (inventory.triton.empty() && has(names, "triton")) inventory.triton.push_back(describe_triton(host, site.path));
   std::move(packages.begin(), packages.end(), std::back_inserter(inventory.packages));
 }
 
@@ -123,6 +126,7 @@ void nothing_known(PythonEnvironment& environment, const Error& why) {
   environment.torch = Fact<std::vector<TorchInstall>>::unknown(why);
   environment.devel = Fact<DevelState>::unknown(why);
   environment.sage = Fact<std::vector<SageInstall>>::unknown(why);
+  environment.triton = Fact<std::vector<TritonInstall>>::unknown(why);
 }
 
 void take_stock(const Host& host, PythonEnvironment& environment) {
@@ -142,6 +146,7 @@ void take_stock(const Host& host, PythonEnvironment& environment) {
   environment.torch = std::move(inventory.torch);
   environment.sdk_folders = std::move(inventory.sdk_folders);
   environment.sage = std::move(inventory.sage);
+  environment.triton = std::move(inventory.triton);
 }
 
 /// Looks into the libraries of the torch that is imported and of the SDK.

@@ -79,6 +79,7 @@ Owner owner_of(const Host& host, const FoundCompiler& found, const CompilerSourc
     if (inside && (best == nullptr || tree.folder.size() > best->folder.size())) best = &tree;
   }
   const std::string prefix = prefix_of(found.canonical);
+  if (best != nullptr && best->origin == ToolchainOrigin::spack) return {ToolchainOrigin::spack, best->folder};
   for (const std::string& path : {found.path, found.canonical}) {
     if (contains(path, "/spack/")) return {ToolchainOrigin::spack, prefix};
   }
@@ -114,6 +115,17 @@ SourcedVersion version_of_cuda(const Host& host, const std::string& root) {
   return {Fact<std::string>::unknown(why), Fact<std::string>::unknown(why)};
 }
 
+/// "6.2.4" of .../hip-6.2.4-ekjf4lbd...: ROCm's packages have its version, the plain llvm has another.
+std::string version_of_spack(const std::string& root) {
+  const std::string name = file_name(root);
+  if (name.starts_with("llvm-") && !name.starts_with("llvm-amdgpu-")) return "";
+  const std::size_t last = name.rfind('-');
+  const std::size_t before = last == std::string::npos || last == 0 ? last : name.rfind('-', last - 1);
+  if (before == std::string::npos) return "";
+  std::string version = name.substr(before + 1, last - before - 1);
+  return version.find_first_not_of("0123456789.") == std::string::npos ? version : "";
+}
+
 SourcedVersion version_of(const Host& host, const Toolchain& compiler) {
   const std::string root = *compiler.root;
   if (compiler.kind.is(CompilerKind::nvcc)) return version_of_cuda(host, root);
@@ -123,6 +135,9 @@ SourcedVersion version_of(const Host& host, const Toolchain& compiler) {
     return {Fact<std::string>::unknown(why), Fact<std::string>::unknown(why)};
   }
   if (compiler.origin.is(ToolchainOrigin::torch_wheel)) return version_of_torch(host, root);
+  if (compiler.origin.is(ToolchainOrigin::spack)) {
+    if (std::string version = version_of_spack(root); !version.empty()) return {std::move(version), root};
+  }
   SourcedVersion version = compiler.origin.is(ToolchainOrigin::rocm_sdk_wheel) ? version_of_sdk(host, root)
                                                                               : version_of_tree(host, root);
   return version.version.known() ? version : version_by_hip(host, root);

@@ -21,24 +21,42 @@ enum class Rules {
   devel_first,   ///< the package _rocm_sdk_devel before that
 };
 
+/// Longer than cpp_extension.py of any release so far (150 KiB in 2.15).
+constexpr std::size_t source_cap = 1024 * 1024;
+
+/// What the source of this very PyTorch says. AMD's branches and nightlies have rules that their version does not tell.
+std::optional<Rules> rules_in_source(const Host& host, const std::string& torch_folder) {
+  const auto text = host.read_file(torch_folder + "/utils/cpp_extension.py", source_cap);
+  if (!text) return std::nullopt;
+  const std::size_t begin = text->find("def _find_rocm_home");
+  if (begin == std::string::npos) return std::nullopt;
+  const std::string_view body = std::string_view(*text).substr(begin, text->find("\ndef ", begin) - begin);
+  if (contains(body, "'_rocm_sdk_devel'")) return Rules::devel_first;
+  if (contains(body, "'_rocm_sdk_core'")) return Rules::core_first;
+  if (contains(body, "shutil.which('hipcc')")) return Rules::which;
+  if (contains(body, "which hipcc")) return Rules::shell;
+  return std::nullopt;
+}
+
 struct Generation {
   const char* before;  ///< first release that no longer has these rules; empty: the newest
   std::vector<Rules> rules;
 };
 
-/// #180723 of 2026-04 is in 2.13 and perhaps in 2.12; #196503 of 2026-09 was carried back to 2.13 and 2.14.
+/// Where the source can't be read. Read in the published wheels: 2.12.0 and 2.12.1 are as before, 2.13.0, 2.14.0 and
+/// 2.14.1 ask for core alone (#180723), 2.15.0 for devel first (#196503), which AMD carried back to its 2.13 and 2.14.
 const std::vector<Generation>& generations() {
   static const std::vector<Generation> table = {
       {"2.1", {Rules::shell}},
-      {"2.12", {Rules::which}},
-      {"2.13", {Rules::which, Rules::core_first}},
+      {"2.13", {Rules::which}},
       {"2.15", {Rules::core_first, Rules::devel_first}},
       {"", {Rules::devel_first}},
   };
   return table;
 }
 
-std::vector<Rules> rules_of(const std::string& version) {
+std::vector<Rules> rules_of(const Host& host, const TorchInstall& torch, const std::string& version) {
+  if (const auto rules = rules_in_source(host, torch.folder)) return {*rules};
   for (const Generation& generation : generations()) {
     if (generation.before[0] == '\0' || version_below(version, generation.before)) return generation.rules;
   }
@@ -98,7 +116,7 @@ Answers all_answers(const Host& host, const PythonEnvironment& environment, cons
   if (!environment.sdk_folders.known()) return {environment.sdk_folders.why_unknown(), {}};
   const Fact<std::string> hipcc = find_in_path(host, "hipcc");
   std::vector<Answer> answers;
-  for (const Rules rules : rules_of(*torch.version)) {
+  for (const Rules rules : rules_of(host, torch, *torch.version)) {
     Answer answer = answer_by(rules, host, environment, hipcc.value_or(""));
     const bool asked_path = answer.rule == "/opt/rocm" || answer.rule == "none" || answer.rule == "empty";
     if (!hipcc.known() && asked_path) return {hipcc.why_unknown(), {}};

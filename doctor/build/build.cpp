@@ -341,9 +341,7 @@ class Build {
     for (const SmokeRun& run : outcome_.smoke) {
       if (run.state != SmokeRun::State::ran) fail(run.where + ": the trial failed: " + run.reason);
       for (const SmokeRecord& one : run.records) {
-        if (one.passed) continue;
-        fail(one.kernel + " gives wrong numbers (" + run.where + ", " + one.problem + "): first in " +
-             (one.first_wrong.empty() ? "memory that is not its own: " + one.complaint : one.first_wrong));
+        if (!one.passed) fail(wrong_numbers(one, run.where));
       }
       good = good && run.passed();
     }

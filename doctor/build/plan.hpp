@@ -45,7 +45,7 @@ struct BuildPlanning {
   std::vector<NoPlan> problems;  ///< empty: the plan holds
 };
 
-/// Without wishes: a plan for every GPU that has kernels. A GPU without any is passed over as long as another has some.
+/// `facts` must outlive the plan. Without wishes: a plan for every GPU that has kernels. A GPU without any is passed over as long as another has some.
 [[nodiscard]] BuildPlanning make_build_plan(const Facts& facts, const GfxTables& tables, const BuildWish& wish);
 
 }  // namespace sage

@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "probes/installation.hpp"
+
 namespace sage {
 
 Result<std::string> prefix_for(const std::string& given, const Host& host) {
@@ -13,13 +15,9 @@ Result<std::string> prefix_for(const std::string& given, const Host& host) {
     while (text.size() > 1 && text.ends_with('/')) text.pop_back();
     return text;
   }
-  const auto variables = host.environment();
-  const auto data = variables.find("XDG_DATA_HOME");
-  if (data != variables.end() && data->second.starts_with('/')) return data->second + "/sage-doctor";
-  if (!process.home.starts_with('/')) {
-    return Error{0, "there is no home folder to install into: name a folder with --prefix"};
-  }
-  return process.home + "/.local/share/sage-doctor";
+  const std::string prefix = default_prefix(host);
+  if (prefix.empty()) return Error{0, "there is no home folder to install into: name a folder with --prefix"};
+  return prefix;
 }
 
 }  // namespace sage

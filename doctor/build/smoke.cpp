@@ -1,7 +1,9 @@
 #include "doctor/build/smoke.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstdio>
 #include <utility>
 
 #include "doctor/build/compile/command.hpp"
@@ -90,6 +92,23 @@ std::string processor_of(const std::string& target) {
 }
 
 }  // namespace
+
+std::string wrong_numbers(const SmokeRecord& record, const std::string& where) {
+  std::string text = record.kernel + " gives wrong numbers (" + where + ", " + record.problem + ")";
+  if (!record.complaint.empty()) text += ": " + record.complaint;
+  const char* separator = record.complaint.empty() ? ":" : ",";
+  const auto figure = [&](const char* name, double value, double allowed) {
+    std::array<char, 96> words{};
+    std::snprintf(words.data(), words.size(), "%s %s %.4g (allowed %.4g)", separator, name, value, allowed);
+    text += words.data();
+    separator = ",";
+  };
+  figure("relative L1", record.relative_l1, record.allowed_l1);
+  figure("worst row", record.worst_row, record.allowed_worst_row);
+  figure("LSE", record.lse_error, record.allowed_lse);
+  if (!record.first_wrong.empty()) text += "; first in " + record.first_wrong;
+  return text;
+}
 
 bool SmokeRun::passed() const {
   return state == State::ran && !records.empty() &&

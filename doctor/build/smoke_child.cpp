@@ -19,8 +19,20 @@ using Options = std::map<std::string, std::string>;
 constexpr int bad_usage = 2;
 
 SmokeRecord record_of(const trial::SmokeResult& result) {
-  return {result.kernel,           result.problem, result.errors.relative_l1, result.errors.rmse, result.errors.worst_row,
-          result.errors.lse,       result.passed,  result.complaint,          result.first_wrong};
+  SmokeRecord record;
+  record.kernel = result.kernel;
+  record.problem = result.problem;
+  record.relative_l1 = result.errors.relative_l1;
+  record.rmse = result.errors.rmse;
+  record.worst_row = result.errors.worst_row;
+  record.lse_error = result.errors.lse;
+  record.allowed_l1 = result.gate.relative_l1;
+  record.allowed_worst_row = result.gate.worst_row;
+  record.allowed_lse = result.gate.lse;
+  record.passed = result.passed;
+  record.complaint = result.complaint;
+  record.first_wrong = result.first_wrong;
+  return record;
 }
 
 void try_tiles(const trial::Device& device, const std::string& only, SmokeRun& run) {

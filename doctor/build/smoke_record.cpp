@@ -37,6 +37,9 @@ std::string smoke_run_text(const SmokeRun& run) {
                        {"rmse", number(one.rmse)},
                        {"worst_row", number(one.worst_row)},
                        {"lse_error", number(one.lse_error)},
+                       {"allowed_l1", number(one.allowed_l1)},
+                       {"allowed_worst_row", number(one.allowed_worst_row)},
+                       {"allowed_lse", number(one.allowed_lse)},
                        {"passed", one.passed},
                        {"complaint", one.complaint},
                        {"first_wrong", one.first_wrong}});
@@ -70,6 +73,9 @@ SmokeRun smoke_run_from_text(std::string_view text) {
       record.rmse = number_of(one.at("rmse"));
       record.worst_row = number_of(one.at("worst_row"));
       record.lse_error = number_of(one.at("lse_error"));
+      record.allowed_l1 = number_of(one.at("allowed_l1"));
+      record.allowed_worst_row = number_of(one.at("allowed_worst_row"));
+      record.allowed_lse = number_of(one.at("allowed_lse"));
       record.passed = one.at("passed").get<bool>();
       record.complaint = one.at("complaint").get<std::string>();
       record.first_wrong = one.at("first_wrong").get<std::string>();

@@ -15,4 +15,8 @@ inline constexpr std::uint64_t memory_per_kernel_job = 384ULL << 20;
 /// Compiler jobs that fit into what memory is free; at least 1, at most one for each usable CPU.
 [[nodiscard]] Fact<std::uint64_t> fitting_build_jobs(const Platform& platform, std::uint64_t memory_per_job);
 
+/// Jobs of PyTorch extensions that fit into all the memory that the machine or the container has, less 2 GiB for what else runs. What
+/// is free at the moment does not count: the answer is the same at any time.
+[[nodiscard]] Fact<std::uint64_t> lasting_build_jobs(const Platform& platform);
+
 }  // namespace sage

@@ -22,13 +22,27 @@ Remedy make_it_anew() {
 }
 
 /// What a plan may set and no other row judges.
-constexpr auto planned_variables = std::to_array<std::string_view>(
+constexpr auto judged_here = std::to_array<std::string_view>(
     {"HIP_DEVICE_LIB_PATH", "HIP_PATH", "MAX_JOBS", "ROCM_HOME", "ROCM_PATH", "TRITON_LIBHIP_PATH"});
 
-bool has_own_values(const Facts& facts) {
-  return std::any_of(planned_variables.begin(), planned_variables.end(), [&](std::string_view name) {
+/// The names of those that have one.
+std::vector<std::string> own_values(const Facts& facts) {
+  std::vector<std::string> names;
+  for (const std::string_view name : judged_here) {
     const auto value = facts.environment.get(name);
-    return value.known() && value->has_value() && !(*value)->empty();
+    if (value.known() && value->has_value() && !(*value)->empty()) names.emplace_back(name);
+  }
+  return names;
+}
+
+/// Each of these variables has the value that the plan would give it. That is a pass: an unknown fact takes settings off
+/// a plan and so can't bring it about.
+bool all_as_planned(const Facts& facts, const EnvPlan& plan, const std::vector<std::string>& names) {
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    const auto own = facts.environment.get(name);
+    return std::any_of(plan.settings.begin(), plan.settings.end(), [&](const EnvSetting& setting) {
+      return setting.variable == name && setting.values.front() == **own;
+    });
   });
 }
 
@@ -108,16 +122,18 @@ std::vector<Finding> check_script_clash(const CheckInput& input) {
   const Facts& facts = input.facts;
   if (auto skip = skip_without_gpu(facts)) return {*skip};
   const Finding none = not_applicable("no value of your own stands against what sage-doctor env sets");
-  if (!has_own_values(facts)) return {none};
+  const std::vector<std::string> own = own_values(facts);
+  if (own.empty()) return {none};
   const Result<EnvPlan> plan = plan_environment(input, {});
   if (!plan) return {not_applicable("there is nothing that sage-doctor env could set up")};
   std::vector<Finding> findings;
   for (const EnvSetting& setting : plan->settings) {
     if (setting.kept && !modest(setting) && !judged_elsewhere(facts, setting)) findings.push_back(clash(facts, setting));
   }
-  // No pass: a plan follows from so many facts that one may always be missing.
-  if (findings.empty()) findings.push_back(none);
-  return findings;
+  if (!findings.empty()) return findings;
+  if (!all_as_planned(facts, *plan, own)) return {none};
+  return {pass(join(own, ", ") + (own.size() == 1 ? " is" : " are") + " set as sage-doctor env would set " +
+               (own.size() == 1 ? "it" : "them"))};
 }
 
 }  // namespace sage

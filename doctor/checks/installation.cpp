@@ -61,16 +61,20 @@ std::vector<Finding> check_broken(const CheckInput& input) {
   return {finding};
 }
 
-/// Targets of this machine's GPUs that there are kernels for, and that were not built.
+/// Targets of this machine's GPUs that there are kernels for, and that were not built. An integrated GPU beside a
+/// discrete one is not what one computes with.
 std::vector<std::string> uncovered(const Facts& facts) {
   const std::vector<std::string>& built = *facts.installation.targets;
+  const std::vector<Gpu>& gpus = *facts.gpus.amd;
+  const bool any_discrete =
+      std::any_of(gpus.begin(), gpus.end(), [](const Gpu& gpu) { return gpu.kind.is(GpuKind::discrete); });
   std::vector<std::string> missing;
-  for (const Gpu& gpu : *facts.gpus.amd) {
+  for (const Gpu& gpu : gpus) {
     const std::string& target = *gpu.target;
-    const bool known = std::find(missing.begin(), missing.end(), target) != missing.end() ||
-                       std::find(built.begin(), built.end(), target) != built.end();
-    // Most integrated GPUs stand beside another one that does the work.
-    if (!known && gpu.kind.is(GpuKind::discrete) && units_of(target)) missing.push_back(target);
+    const bool told = std::find(missing.begin(), missing.end(), target) != missing.end();
+    const bool covered = std::find(built.begin(), built.end(), target) != built.end();
+    const bool meant = !any_discrete || gpu.kind.is(GpuKind::discrete);
+    if (meant && !told && !covered && units_of(target)) missing.push_back(target);
   }
   return missing;
 }
@@ -78,7 +82,9 @@ std::vector<std::string> uncovered(const Facts& facts) {
 /// A fact of the installation or of the GPUs that the comparison can't do without.
 std::optional<Finding> skip_unless_comparable(const Facts& facts) {
   const Installation& installation = facts.installation;
-  if (auto skip = skip_unless_known({{"installation.mark", &installation.mark},
+  if (auto skip = skip_unless_known({{"installation.defect", &installation.defect},
+                                     {"installation.missing_files", &installation.missing_files},
+                                     {"installation.mark", &installation.mark},
                                      {"installation.targets", &installation.targets},
                                      {"installation.source_sha256", &installation.source_sha256},
                                      {"installation.program_source_sha256", &installation.program_source_sha256},
@@ -120,9 +126,10 @@ std::vector<Finding> check_stale(const CheckInput& input) {
   for (std::size_t i = 1; i < changes.size(); ++i) finding.evidence.push_back({"since the build", changes[i]});
   finding.evidence.push_back({current_folder(facts), "built for " + join(*installation.targets, ", ")});
   finding.cause = "They were built and tried with what was there at the time.";
-  finding.remedies = {{"Build again: kernels that still fit are taken from the cache, and all are tried with what is here now.",
-                       {"sage-doctor build"},
-                       {}}};
+  finding.remedies = {
+      {"Build again: kernels that still fit are taken from the cache, and all are tried with what is here now.",
+       {"sage-doctor build"},
+       {}}};
   finding.verify = "sage-doctor test";
   return {finding};
 }

@@ -71,9 +71,12 @@ Remedy newer_library(const Facts& facts, const UnmetVersion& gap) {
   const Variable* variable = facts.environment.find("LD_LIBRARY_PATH");
   const std::string folder = parent_folder(library);
   const bool by_variable = variable != nullptr && variable->value.known() && contains(variable->value->value_or(""), folder);
-  if (by_variable) {
+  const std::string served_by = gap.served_by.value_or("");
+  const bool may_do = !gap.served_by.known() || !served_by.empty();
+  if (by_variable && may_do) {
     Remedy remedy = unset_remedy({variable});
-    remedy.text = "Take " + folder + " out of LD_LIBRARY_PATH: the system's own copy may be newer. " + remedy.text;
+    const std::string other = served_by.empty() ? "the system's own copy may be newer" : served_by + " has what is needed";
+    remedy.text = "Take " + folder + " out of LD_LIBRARY_PATH: " + other + ". " + remedy.text;
     return remedy;
   }
   if (in_conda(library)) {
@@ -98,8 +101,14 @@ Finding judge_versions(const CheckInput& input, const LoadPrediction& prediction
     if (finding.evidence.size() == 6) break;
     finding.evidence.push_back({gap.object, "needs " + gap.version.value_or("?") + " of " + gap.library.value_or("?")});
   }
-  if (in_conda(*first.library)) {
-    finding.cause = "The library of a conda environment stands before the system's, and is older than what is needed.";
+  const std::string served_by = first.served_by.value_or("");
+  if (!served_by.empty()) {
+    finding.evidence.push_back({served_by, "has " + *first.version});
+    finding.cause = in_conda(*first.library)
+                        ? "The conda environment's older library stands before the system's, which would do."
+                        : "An older library stands before the system's, which would do.";
+  } else if (in_conda(*first.library)) {
+    finding.cause = "The library of a conda environment is older than what is needed.";
   } else if (is_glibc(*first.version)) {
     finding.cause = "The file was built for a newer glibc than this system runs; no other copy of it can be used.";
   } else {

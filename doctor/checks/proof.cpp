@@ -17,6 +17,8 @@ std::string end_and_words(const Fact<std::string>& outcome, const Fact<std::stri
   return end.empty() || words.empty() ? end + words : end + ": " + words;
 }
 
+bool deep_without_gpu(const Facts& facts) { return facts.deep.is(true) && facts.gpus.amd.known() && facts.gpus.amd->empty(); }
+
 bool has_amd_gpu(const Facts& facts) { return facts.gpus.amd.known() && !facts.gpus.amd->empty(); }
 
 std::vector<Check> proof_checks() {
@@ -28,8 +30,10 @@ std::vector<Check> proof_checks() {
   way_to_torch.insert(way_to_torch.end(), {"python.environment-broken", "python.torch-flavour"});
   return {
       {"proof.compile", "Compilers build for the GPU", Topic::proof, {}, check_proof_compile},
-      {"proof.runtime", "HIP runtimes load and see the GPU", Topic::proof, way_to_the_gpu, check_proof_runtime},
-      {"proof.python", "PyTorch computes on the GPU", Topic::proof, way_to_torch, check_proof_python},
+      {"proof.runtime", "HIP runtimes load and see the GPU", Topic::proof, way_to_the_gpu, check_proof_runtime,
+       runtimes_without_gpu},
+      {"proof.python", "PyTorch computes on the GPU", Topic::proof, way_to_torch, check_proof_python,
+       pythons_without_gpu},
   };
 }
 

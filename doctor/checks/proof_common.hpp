@@ -23,4 +23,11 @@ namespace sage {
 /// True when it is known that this machine has an AMD GPU.
 [[nodiscard]] bool has_amd_gpu(const Facts& facts);
 
+/// With --deep on a machine that has no AMD GPU for certain: what was proved all the same, and what was not. nullopt
+/// elsewhere.
+[[nodiscard]] std::optional<Finding> runtimes_without_gpu(const Facts& facts);
+[[nodiscard]] std::optional<Finding> pythons_without_gpu(const Facts& facts);
+/// True where they have something to say.
+[[nodiscard]] bool deep_without_gpu(const Facts& facts);
+
 }  // namespace sage

@@ -1,5 +1,6 @@
 // PyTorch, imported and put to work by the environment's own Python.
 
+#include <algorithm>
 #include <string_view>
 
 #include "doctor/checks/proof_common.hpp"
@@ -100,7 +101,28 @@ Finding judge(const CheckInput& input, const PythonProof& proof) {
   return pass(torch_name(proof) + " computes on " + names, subject);
 }
 
+std::string import_in_words(const PythonProof& proof) {
+  if (proof.imported.is(true)) {
+    const std::string hip = proof.hip.value_or("");
+    return "imports " + torch_name(proof) + (hip.empty() ? ", which is no ROCm build" : " for HIP " + hip);
+  }
+  if (!proof.imported.known()) return "not tried: " + proof.imported.why_unknown().text;
+  return "import torch fails: " + end_and_words(proof.outcome, proof.message);
+}
+
 }  // namespace
+
+std::optional<Finding> pythons_without_gpu(const Facts& facts) {
+  const auto& proofs = facts.proofs.pythons;
+  if (!deep_without_gpu(facts) || !proofs.known() || proofs->empty()) return std::nullopt;
+  const auto imported =
+      std::count_if(proofs->begin(), proofs->end(), [](const PythonProof& proof) { return proof.imported.is(true); });
+  Finding finding = info("PyTorch can be imported in " + std::to_string(imported) + " of " +
+                         counted(proofs->size(), "environment") +
+                         "; that it computes on a GPU is not proved: there is no AMD GPU");
+  for (const PythonProof& proof : *proofs) finding.evidence.push_back({proof.executable, import_in_words(proof)});
+  return finding;
+}
 
 std::vector<Finding> check_proof_python(const CheckInput& input) {
   if (auto skip = skip_unless_deep(input.facts)) return {*skip};

@@ -87,7 +87,26 @@ Finding judge(const CheckInput& input, const RuntimeProof& proof, bool another_s
   return info(seen + "; no kernel was run: " + proof.kernel_ran.why_unknown().text, proof.library);
 }
 
+std::string load_in_words(const RuntimeProof& proof) {
+  if (proof.loaded.is(true) && proof.outcome.is("ok")) return "loads as HIP " + proof.version.value_or("of unknown version");
+  const std::string words = end_and_words(proof.outcome, proof.message);
+  if (!proof.loaded.known()) return "not tried: " + proof.loaded.why_unknown().text;
+  return (*proof.loaded ? "loads, then: " : "does not load: ") + words;
+}
+
 }  // namespace
+
+std::optional<Finding> runtimes_without_gpu(const Facts& facts) {
+  const auto& proofs = facts.proofs.runtimes;
+  if (!deep_without_gpu(facts) || !proofs.known() || proofs->empty()) return std::nullopt;
+  const auto loaded = std::count_if(proofs->begin(), proofs->end(), [](const RuntimeProof& proof) {
+    return proof.loaded.is(true) && proof.outcome.is("ok");
+  });
+  Finding finding = info(std::to_string(loaded) + " of " + counted(proofs->size(), "HIP runtime") +
+                         " can be loaded and asked; that it drives a GPU is not proved: there is no AMD GPU");
+  for (const RuntimeProof& proof : *proofs) finding.evidence.push_back({proof.library, load_in_words(proof)});
+  return finding;
+}
 
 std::vector<Finding> check_proof_runtime(const CheckInput& input) {
   if (auto skip = skip_unless_deep(input.facts)) return {*skip};

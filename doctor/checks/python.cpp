@@ -114,6 +114,7 @@ std::vector<Check> python_checks() {
           check_torch_kernels),
       row("python.triton-conflict", "One Triton, the right one", {"python.torch-flavour"}, check_triton_conflict),
       row("python.triton-libhip", "Triton finds the HIP runtime", {"python.torch-flavour"}, check_triton_libhip),
+      row("python.triton-parts", "Triton has what it compiles with", {"python.torch-flavour"}, check_triton_parts),
       row("python.rocm-sdk-versions", "The ROCm SDK wheels fit together", {"python.torch-flavour"},
           check_rocm_sdk_versions),
       row("python.rocm-sdk-files", "The ROCm SDK wheels are whole", {"python.rocm-sdk-versions"},

@@ -24,6 +24,7 @@ namespace sage {
 [[nodiscard]] std::vector<Finding> check_torch_kernels(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_triton_conflict(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_triton_libhip(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_triton_parts(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_rocm_sdk_versions(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_rocm_sdk_files(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_sageattention(const CheckInput& input);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/wording.hpp"
@@ -60,6 +61,40 @@ Finding counts_phantom_keys(const PythonEnvironment& environment, const std::str
                        {}}};
   finding.verify = "grep -c 'tl.where(k_mask' " + shell_word(sage.folder + "/attn_qk_int8_per_block.py");
   return finding;
+}
+
+/// Whether Triton's compiler is known to fall over the loads of version 1, which are pipelined in three and four stages
+/// (facts/bugs.md B4, B5): seen with 3.5 and 3.6 on these families.
+bool pipeline_may_fail(const std::string& triton, const std::string& target) {
+  const bool family = target.starts_with("gfx103") || target.starts_with("gfx12");
+  return family && version_below(triton, "3.7") && !version_below(triton, "3.5");
+}
+
+/// From reports, so it only tells; a skip where it can't be known.
+std::optional<Finding> compiler_may_fail(const CheckInput& input, const std::string& version) {
+  const std::vector<PythonPackage> tritons = tritons_in_use(input.facts);
+  if (tritons.empty()) return std::nullopt;
+  if (auto skip = skip_unless_known({{"gpus.amd", &input.facts.gpus.amd},
+                                     {"python.environments.packages.version", &tritons.front().version}})) {
+    return skip;
+  }
+  const std::string& triton = *tritons.front().version;
+  for (const Gpu& gpu : *input.facts.gpus.amd) {
+    if (auto skip = skip_unless_known({{"gpus.amd.target", &gpu.target}})) return skip;
+    if (!pipeline_may_fail(triton, *gpu.target)) continue;
+    Finding finding = info("SageAttention " + version + " may not compile with Triton " + triton + " on " + *gpu.target);
+    finding.evidence = package_evidence({tritons.front()});
+    finding.cause = "Reports of \"'tt.load' op operation destroyed but still has uses\": Triton's compiler, not "
+                    "SageAttention, falls over kernels with several stages. Programs like ComfyUI then go back to "
+                    "PyTorch's attention with one line in their log. That another Triton kernel works proves nothing.";
+    finding.confidence = Confidence::possible;
+    finding.remedies = {{"If that line appears: a PyTorch with a newer Triton, or a SageAttention whose kernels have "
+                         "num_stages=1.",
+                         {},
+                         {}}};
+    return finding;
+  }
+  return std::nullopt;
 }
 
 // ---- python.attention-packages
@@ -121,6 +156,7 @@ std::vector<Finding> check_sageattention(const CheckInput& input) {
     return {*skip};
   }
   if (!*sage.masks_tail) return {counts_phantom_keys(environment, version)};
+  if (auto finding = compiler_may_fail(input, version)) return {*std::move(finding)};
   return {pass("SageAttention " + version + " is made of Triton kernels that mask the last keys")};
 }
 

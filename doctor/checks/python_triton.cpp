@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "doctor/checks/distribution.hpp"
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/wording.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/base/requirement.hpp"
 #include "probes/base/text.hpp"
 
@@ -62,7 +64,83 @@ Finding triton_finding(const CheckInput& input, std::string observed, const Pack
   return finding;
 }
 
+/// The Triton that an import gets; nullptr when there is none or it is not known.
+const TritonInstall* triton_in_use(const Facts& facts) {
+  const auto& triton = environment_in_use(facts).triton;
+  return triton.known() && !triton->empty() ? &triton->front() : nullptr;
+}
+
+std::string label_of(const TritonInstall& triton) { return "Triton " + triton.version.value_or("of unknown version"); }
+
+/// The linker that the SDK wheels brought; empty where there is none.
+std::string linker_of_sdk(const Facts& facts) {
+  if (!facts.toolchains.compilers.known()) return "";
+  for (const Toolchain& compiler : *facts.toolchains.compilers) {
+    if (compiler.origin.is(ToolchainOrigin::rocm_sdk_wheel) && compiler.linker.known() && !compiler.linker->empty()) {
+      return *compiler.linker;
+    }
+  }
+  return "";
+}
+
+Finding no_linker(const CheckInput& input, const TritonInstall& triton) {
+  Finding finding = warn(label_of(triton) + " starts the linker ld.lld, and there is none where it looks");
+  finding.evidence = {{triton.folder + "/backends/amd", "no llvm/bin/ld.lld"},
+                      {"/opt/rocm/llvm/bin/ld.lld", "not there"},
+                      {"/usr/bin/ld.lld", "not there"}};
+  finding.cause = "Up to 3.4 Triton starts a linker for each kernel that it compiles; only some wheels bring one.";
+  const std::string of_sdk = linker_of_sdk(input.facts);
+  if (!of_sdk.empty()) {
+    finding.remedies.push_back({"Tell it where the linker of the ROCm wheels is.",
+                                {"export TRITON_HIP_LLD_PATH=" + shell_word(of_sdk)},
+                                {}});
+  }
+  Remedy install{"Install the distribution's lld, or use a PyTorch with Triton 3.5 or newer, which links by itself.",
+                 {},
+                 {Need::sudo}};
+  const std::string command = command_for(package_family(input.facts.platform.distribution),
+                                          {"sudo apt install lld", "sudo dnf install lld", "sudo pacman -S --needed lld",
+                                           "sudo zypper install lld"});
+  if (!command.empty()) install.commands = {command};
+  finding.remedies.push_back(std::move(install));
+  finding.verify = "ls -l /usr/bin/ld.lld; echo \"[$TRITON_HIP_LLD_PATH]\"";
+  return finding;
+}
+
 }  // namespace
+
+std::vector<Finding> check_triton_parts(const CheckInput& input) {
+  if (auto skip = skip_without_rocm_torch(input.facts)) return {*skip};
+  const PythonEnvironment& environment = environment_in_use(input.facts);
+  if (auto skip = skip_unless_known({{"python.environments.triton", &environment.triton},
+                                     {"python.environments.packages", &environment.packages}})) {
+    return {*skip};
+  }
+  const TritonInstall* triton = triton_in_use(input.facts);
+  if (triton == nullptr) return {not_applicable("Triton is not installed beside PyTorch")};
+  if (auto skip = skip_unless_known({{"python.environments.triton.starts_linker", &triton->starts_linker},
+                                     {"python.environments.triton.linker", &triton->linker},
+                                     {"python.environments.triton.bitcode", &triton->bitcode}})) {
+    return {*skip};
+  }
+  std::vector<std::string> missing;
+  for (const char* name : {"ocml.bc", "ockl.bc"}) {
+    if (std::find(triton->bitcode->begin(), triton->bitcode->end(), name) == triton->bitcode->end()) missing.emplace_back(name);
+  }
+  if (!missing.empty()) {
+    Finding finding = warn(label_of(*triton) + " lacks its device libraries: " + join(missing, ", "));
+    finding.evidence = {{triton->folder + "/backends/amd/lib", "no " + join(missing, ", no ")}};
+    finding.cause = "Files of the package were removed or never unpacked; kernels that call mathematical functions can't "
+                    "be built.";
+    finding.confidence = Confidence::likely;
+    finding.remedies = triton_remedies(environment, torch_in_use(input.facts), tritons_in_use(input.facts));
+    finding.verify = "ls " + shell_word(triton->folder + "/backends/amd/lib");
+    return {finding};
+  }
+  if (*triton->starts_linker && triton->linker->empty()) return {no_linker(input, *triton)};
+  const std::string linker = *triton->starts_linker ? "the linker " + *triton->linker : "a linker inside";
+  return {pass(label_of(*triton) + " has device libraries and " + linker)};
+}
 
 std::vector<Finding> check_triton_conflict(const CheckInput& input) {
   if (auto skip = skip_without_rocm_torch(input.facts)) return {*skip};
@@ -121,7 +199,18 @@ std::vector<Finding> check_triton_libhip(const CheckInput& input) {
   const auto& named = *input.facts.environment.named_paths;
   const auto there = std::find_if(named.begin(), named.end(),
                                   [](const NamedPath& one) { return one.variable == libhip_variable; });
-  const bool right_name = path.ends_with("libamdhip64.so");
+  const TritonInstall* triton = triton_in_use(input.facts);
+  const bool plain_name = path.ends_with("libamdhip64.so");
+  const bool numbered = !plain_name && file_name(path).starts_with("libamdhip64.so");
+  if (numbered) {
+    if (auto skip = skip_unless_known({{"python.environments.triton", &environment.triton}})) return {*skip};
+  }
+  if (numbered && triton != nullptr) {
+    if (auto skip = skip_unless_known({{"python.environments.triton.takes_numbered_name", &triton->takes_numbered_name}})) {
+      return {*skip};
+    }
+  }
+  const bool right_name = plain_name || (numbered && triton != nullptr && *triton->takes_numbered_name);
   if (right_name && there == named.end()) {
     return {make_finding(Status::skip, "unknown: environment.named_paths (" + path + " was not looked at)")};
   }
@@ -131,8 +220,9 @@ std::vector<Finding> check_triton_libhip(const CheckInput& input) {
   }
   Finding finding = fail(std::string(libhip_variable) + " names " + path + (right_name ? ", which does not exist" : ""));
   finding.evidence = variable_evidence(*variable);
-  finding.cause = "Triton takes only an existing file whose name ends in libamdhip64.so, without a number after it, and "
-                  "ends with a RuntimeError otherwise.";
+  finding.cause = right_name ? "Triton ends with a RuntimeError where the variable names no file."
+                             : "This Triton takes only a file whose name ends in libamdhip64.so, without a number after "
+                               "it, and ends with a RuntimeError otherwise.";
   finding.remedies = {unset_remedy({variable})};
   finding.verify = std::string("echo \"[$") + libhip_variable + "]\"    # nothing";
   return {finding};

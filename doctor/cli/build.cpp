@@ -7,11 +7,11 @@
 
 #include "doctor/build/advice.hpp"
 #include "doctor/build/build.hpp"
-#include "doctor/build/compile_jobs.hpp"
 #include "doctor/build/install/store.hpp"
 #include "doctor/build/prefix.hpp"
 #include "doctor/build/python_package.hpp"
 #include "doctor/build/summary.hpp"
+#include "doctor/checks/build_jobs.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/runner.hpp"
 #include "doctor/cli/build_progress.hpp"
@@ -149,7 +149,7 @@ int run_build(const BuildOptions& options) {
   settings.tool_version = SAGE_VERSION;
   settings.time = utc_time(session.host->now());
   settings.mark = make_mark(facts, root_of(plan), !options.machine.python.empty());
-  settings.parallel = options.jobs > 0 ? options.jobs : compile_jobs(facts.platform);
+  settings.parallel = options.jobs > 0 ? options.jobs : fitting_build_jobs(facts.platform, memory_per_kernel_job).value_or(1);
   settings.on_failure = options.keep_going ? OnFailure::keep_going : OnFailure::stop;
   settings.require_gpu = options.require_gpu;
   BuildOutcome outcome = [&] {

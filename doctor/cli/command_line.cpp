@@ -139,7 +139,9 @@ int run_command_line(int argc, const char* const* argv) {
       ->type_name("FILE");
   libs_command->add_option("--then", libs.then, "Open this afterwards, a path or a plain name (repeatable)")
       ->type_name("NAME")->allow_extra_args(false);
-  libs_command->add_flag("--json", libs.json, "As JSON, redacted");
+  libs_command->add_option("--caller", libs.caller, "The loaded library that opens what --then names, whose own search "
+                                                    "path counts (default: the program)")->type_name("FILE");
+  libs_command->add_flag("--json", libs.json, "As JSON (docs/libs-schema.json), redacted");
   libs_command->add_flag("!--no-redact", libs.redact, "Keep user, host and serial numbers in the JSON");
 
   CaptureOptions capture;
@@ -160,6 +162,9 @@ int run_command_line(int argc, const char* const* argv) {
       ->type_name("FILE");
   env_command->add_option("--check", env.check, "Say whether this script still fits the machine (exit status 1: no)")
       ->type_name("FILE");
+  env_command->footer("Exit status: 0 the script was printed, or still fits; 1 nothing usable was found, or the script is\n"
+                      "stale; 2 wrong usage, or the output could not be written.\n"
+                      "Use it:  sage-doctor env -o env_amd.sh && . ./env_amd.sh     Undo it:  sage_doctor_deactivate");
 
   BuildOptions build;
   CLI::App* build_command = app.add_subcommand(
@@ -198,11 +203,14 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* run_command = app.add_subcommand(
       "run", "Run a command in that environment: sage-doctor run [OPTIONS] -- COMMAND...");
   add_env_options(*run_command, run);
+  run_command->footer("Exit status: that of the command; 125 nothing usable was found, or wrong usage; 126 the command\n"
+                      "cannot be run; 127 there is no such command.");
   InspectCommandOptions inspect;
   CLI::App* inspect_command = app.add_subcommand(
       "inspect", "Show what a library, program, code object, offload bundle or .kpack file says of itself");
   inspect_command->add_option("FILE", inspect.file, "The file to look into; it is only read")->required();
-  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json)");
+  inspect_command->add_flag("--json", inspect.json, "As JSON (docs/inspect-schema.json), redacted");
+  inspect_command->add_flag("!--no-redact", inspect.redact, "Keep user, host and serial numbers in the JSON");
   inspect_command->add_flag("--exports", inspect.exports, "Also list the symbols that it offers to others");
   inspect_command->add_flag("--kernels", inspect.kernels, "List GPU kernels of large files too");
 

@@ -42,6 +42,7 @@ struct LibsOptions {
   std::string file;                ///< empty: the runtime libraries of the machine
   std::string program;             ///< that opens the file; empty: any plain one
   std::vector<std::string> then;   ///< opened after it, in order
+  std::string caller;              ///< the library that opens those; empty: the program
   bool json = false;
   bool redact = true;
 };
@@ -61,6 +62,7 @@ struct EnvOptions {
 struct InspectCommandOptions {
   std::string file;
   bool json = false;
+  bool redact = true;
   bool exports = false;
   bool kernels = false;
 };

@@ -15,8 +15,10 @@
 #include "doctor/env/apply.hpp"
 #include "doctor/env/environment_host.hpp"
 #include "doctor/env/fingerprint.hpp"
+#include "doctor/env/plan_parts.hpp"
 #include "doctor/env/script.hpp"
 #include "probes/base/nearest.hpp"
+#include "probes/base/paths.hpp"
 #include "probes/host/live_host.hpp"
 #include "probes/probe.hpp"
 
@@ -43,22 +45,35 @@ std::optional<Shell> wanted_shell(const std::string& name) {
 }
 
 int refuse(const EnvOptions& options, Shell shell, const std::string& reason) {
-  spdlog::error("{}", reason);
+  spdlog::error("{}", one_line(reason));
   if (!options.output.empty()) {
-    spdlog::error("{} was left as it is", options.output);
+    spdlog::error("{} was left as it is", one_line(options.output));
     return 1;
   }
   // `. file` and `eval` have to fail too: many a script looks at nothing else.
   return write_product(failing_script(shell, reason), 1);
 }
 
+/// Why the Python that the user named can't be looked at. Of a capture nobody knows more than it holds.
+std::optional<Error> bad_python(const MachineOptions& machine, const Host& host) {
+  if (machine.python.empty() || !machine.capture.empty()) return std::nullopt;
+  const auto status = host.status(machine.python);
+  const bool plain_file = status.ok() && status->type == FileType::regular && (status->mode & 0111) == 0;
+  if (!plain_file) return std::nullopt;
+  return Error{0, "--python " + machine.python + " is no program: name an interpreter or the folder of an environment"};
+}
+
 int print_script(const EnvOptions& options, const std::string& script) {
   if (!options.output.empty()) {
     if (const auto problem = write_file(options.output, script)) {
-      spdlog::error("{}", problem->text);
+      spdlog::error("{}", one_line(problem->text));
       return exit_usage;
     }
     return 0;
+  }
+  if (!stdout_takes_text()) {
+    spdlog::error("stdout is closed: the script has nowhere to go (-o FILE writes a file)");
+    return exit_usage;
   }
   if (isatty(STDOUT_FILENO) == 1) {
     spdlog::warn("to use it, save it first: sage-doctor env > env_amd.sh && . ./env_amd.sh");
@@ -73,15 +88,36 @@ std::string resolved(const Host& host, const std::string& path) {
   return host.canonical(absolute).value_or(path);
 }
 
+/// The ROCm folder of a compiler: /x of /x/bin/hipcc and of /x/lib/llvm/bin/clang++. Empty for a plain name.
+std::string tree_around(const std::string& compiler) {
+  if (!compiler.starts_with('/')) return "";
+  std::string tree = parent_folder(parent_folder(compiler));
+  for (const std::string_view llvm : {"/lib/llvm", "/llvm"}) {
+    if (tree.ends_with(llvm)) tree.resize(tree.size() - llvm.size());
+  }
+  return tree;
+}
+
+/// What the user names is looked at wherever it lies; the probes know only the usual places.
+void add_tree(const std::string& tree, ProbeOptions& probe) {
+  if (!tree.empty() && !is_system_folder(tree)) probe.search_folders.push_back(tree);
+}
+
 }  // namespace
 
 Result<TriedPlan> make_plan(const EnvOptions& options, const Session& session) {
+  if (const auto problem = bad_python(options.machine, *session.host)) return *problem;
   EnvRequest request;
   request.wish = {options.toolchain, resolved(*session.host, options.toolchain), resolved(*session.host, options.root)};
   request.override_gfx = options.override_gfx;
   request.force = options.force;
   request.python_named = !options.machine.python.empty();
-  return plan_and_try(*session.host, session.tables, session.probe_options, request);
+  ProbeOptions probe = session.probe_options;
+  for (const std::string& tree : {request.wish.root, tree_around(request.wish.toolchain),
+                                  tree_around(request.wish.canonical)}) {
+    add_tree(tree, probe);
+  }
+  return plan_and_try(*session.host, session.tables, probe, request);
 }
 
 int run_env(const EnvOptions& options) {
@@ -109,7 +145,8 @@ int run_env_check(const EnvOptions& options) {
   }
   const std::optional<std::string> mark = find_mark(*text);
   if (!mark) {
-    spdlog::error("{}: was not made by sage-doctor env; it has no line \"Made from: sage-doctor-env/1...\"", options.check);
+    spdlog::error("{} was not made by sage-doctor env: there is no mark \"sage-doctor-env/1...\" in it",
+                  options.check);
     return exit_usage;
   }
   const Result<Session> session = open_session(options.machine);
@@ -119,6 +156,7 @@ int run_env_check(const EnvOptions& options) {
   }
   ProbeOptions probe = session->probe_options;
   if (probe.python.empty()) probe.python = named_python(*mark);
+  add_tree(recorded_root(*mark), probe);
   const EnvironmentHost seen(*session->host, deactivated(session->host->environment()));
   const Result<MarkComparison> result = compare_mark(*mark, collect_facts(seen, session->tables, probe));
   if (!result) {
@@ -128,7 +166,10 @@ int run_env_check(const EnvOptions& options) {
   std::string report = options.check + (result->drifts.empty() ? ": fresh\n" : ": stale\n");
   for (const Drift& drift : result->drifts) report += "  " + one_line(drift_in_words(drift)) + "\n";
   for (const std::string& unknown : result->unknown) report += "  not compared: " + one_line(unknown) + "\n";
-  if (!result->drifts.empty()) report += "Make it anew: sage-doctor env -o " + shell_word(options.check) + "\n";
+  if (!result->drifts.empty()) {
+    report += "Make it anew, with the options that it was made with:\n  sage-doctor env -o " +
+              shell_word(options.check) + "\n";
+  }
   return write_product(report, result->drifts.empty() ? 0 : 1);
 }
 

@@ -40,12 +40,13 @@ int show_file(const Session& session, const LibsOptions& options) {
     }
   }
   std::string program = options.program;
-  std::vector<std::string> opened = options.then;
+  std::vector<OpenCall> opened;
   if (is_library(file) || !program.empty()) {
-    opened.insert(opened.begin(), file);
+    opened.push_back({file});
   } else {
     program = file;
   }
+  for (const std::string& name : options.then) opened.push_back({name, options.caller});
   LoaderFiles files(host);
   const LoadStory story = tell_loads(files, program, opened);
   if (files.trouble()) spdlog::warn("incomplete: {}", files.trouble()->text);

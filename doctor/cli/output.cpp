@@ -33,9 +33,14 @@ void prepare_standard_streams() {
   for (const int descriptor : {0, 1, 2}) {
     if (fcntl(descriptor, F_GETFD) != -1) continue;
     // open() takes the lowest free number, which is this one.
-    if (open("/dev/null", O_RDWR) == -1) std::abort();
+    if (open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR) == -1) std::abort();
   }
   std::signal(SIGPIPE, SIG_IGN);
+}
+
+bool stdout_takes_text() {
+  const int flags = fcntl(STDOUT_FILENO, F_GETFL);
+  return flags != -1 && (flags & O_ACCMODE) != O_RDONLY;
 }
 
 int write_product(std::string_view text, int status) {
@@ -43,7 +48,7 @@ int write_product(std::string_view text, int status) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EPIPE) {
+    } else if (errno == EPIPE || errno == EBADF) {
       return status;
     } else if (errno != EINTR) {
       spdlog::error("{}", system_error(errno, "cannot write to stdout").text);

@@ -8,11 +8,14 @@
 namespace sage {
 
 /// Makes sure that descriptors 0, 1 and 2 are open, so that a file opened later never becomes a closed stdout, and
-/// that a reader who goes away is an error code instead of a signal.
+/// that a reader who goes away is an error code instead of a signal. A closed stdout stays one that takes nothing.
 void prepare_standard_streams();
 
-/// Writes all of `text` to stdout. A reader who has gone away is no error: `status` comes back. Anything else (a full
-/// disk) is told on stderr and is exit_usage.
+/// False where stdout was closed, or is open for reading only.
+[[nodiscard]] bool stdout_takes_text();
+
+/// Writes all of `text` to stdout. A reader who has gone away, or was never there, is no error: `status` comes back.
+/// Anything else (a full disk) is told on stderr and is exit_usage.
 [[nodiscard]] int write_product(std::string_view text, int status);
 
 /// Columns of the terminal at stdout: COLUMNS, else the terminal's own answer, else 80; at least 20.

@@ -1,5 +1,6 @@
 // `sage-doctor run -- CMD` is the environment of `sage-doctor env` without a shell: the variables are set here and the
-// command takes this process over, so that signals, the terminal and the exit status are its own. Statuses as of env(1).
+// command takes this process over, so that signals, the terminal and the exit status are its own. Statuses as of
+// env(1).
 
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/env_session.hpp"
+#include "doctor/env/script.hpp"
 #include "probes/base/errno_name.hpp"
 
 extern char** environ;
@@ -57,7 +59,7 @@ int run_in_environment(const EnvOptions& options, std::vector<std::string> comma
   }
   const Result<TriedPlan> tried = make_plan(options, *session);
   if (!tried) {
-    spdlog::error("{}", tried.error().text);
+    spdlog::error("{}", one_line(tried.error().text));
     return exit_own_error;
   }
   std::vector<std::string> entries;
@@ -71,7 +73,7 @@ int run_in_environment(const EnvOptions& options, std::vector<std::string> comma
   environ = environment.data();
   execvp(arguments.front(), arguments.data());
   const int problem = errno;
-  spdlog::error("{}", system_error(problem, "cannot run " + command.front()).text);
+  spdlog::error("{}", one_line(system_error(problem, "cannot run " + command.front()).text));
   return problem == ENOENT ? exit_not_found : exit_cannot_invoke;
 }
 

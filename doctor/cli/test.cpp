@@ -103,7 +103,7 @@ int run_test(const TestOptions& options) {
   for (const SmokeRun& run : runs) {
     if (run.state != SmokeRun::State::ran) spdlog::error("{}: {}", on_gpu ? "nothing ran on the GPU" : run.where, run.reason);
     for (const SmokeRecord& one : run.records) {
-      if (!one.passed) spdlog::error("{} gives wrong numbers ({}, {}): first in {}", one.kernel, run.where, one.problem, one.first_wrong);
+      if (!one.passed) spdlog::error("{}", wrong_numbers(one, run.where));
     }
     good = good && run.passed();
   }

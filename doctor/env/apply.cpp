@@ -1,6 +1,7 @@
-// Nothing is printed that was not tried. The environment of the plan is put before the probes, which look at the machine
-// again through it: what the loader would take, what PyTorch would choose, what the checks then say. That costs a second
-// run of probes that read files, a fraction of a second, and spares a model of how variables and facts hang together.
+// Nothing is printed that was not tried. The environment of the plan is put before the probes, which look at the
+// machine again through it: what the loader would take, what PyTorch would choose, what the checks then say. That costs
+// a second run of probes that read files, a fraction of a second, and spares a model of how variables and facts hang
+// together.
 
 #include "doctor/env/apply.hpp"
 
@@ -101,8 +102,8 @@ std::vector<std::string> mended_by(const Judgement& before, const Judgement& aft
   for (const Finding& finding : before.findings) {
     if (!complains(finding)) continue;
     const auto same = now.find(label(finding));
-    const bool content = same == now.end() || same->second->status == Status::pass || same->second->status == Status::info;
-    if (content) mended.push_back(label(finding));
+    const Status status = same == now.end() ? Status::pass : same->second->status;
+    if (status == Status::pass || status == Status::info) mended.push_back(label(finding));
   }
   return mended;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "probes/base/enum_names.hpp"
@@ -29,6 +30,27 @@ template <>
 inline constexpr auto enum_names<SettingKind> = std::to_array<EnumName<SettingKind>>({
     {SettingKind::set, "set"},
     {SettingKind::prepend, "prepend"},
+});
+
+/// A variable that a plan may set, and how.
+struct PlannedVariable {
+  std::string_view name;
+  SettingKind kind = SettingKind::set;
+};
+
+/// All of them. Languages that can't look a variable up by its name (csh) take each of these back.
+inline constexpr auto planned_variables = std::to_array<PlannedVariable>({
+    {"ROCM_PATH", SettingKind::set},
+    {"HIP_PATH", SettingKind::set},
+    {"HIP_DEVICE_LIB_PATH", SettingKind::set},
+    {"PATH", SettingKind::prepend},
+    {"LD_LIBRARY_PATH", SettingKind::prepend},
+    {"ROCM_HOME", SettingKind::set},
+    {"PYTORCH_ROCM_ARCH", SettingKind::set},
+    {"MAX_JOBS", SettingKind::set},
+    {"HSA_ENABLE_DXG_DETECTION", SettingKind::set},
+    {"TRITON_LIBHIP_PATH", SettingKind::set},
+    {"HSA_OVERRIDE_GFX_VERSION", SettingKind::set},
 });
 
 /// One variable and what is to become of it.

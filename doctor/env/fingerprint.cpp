@@ -62,7 +62,9 @@ std::string recorded(const Recorded& mark, std::string_view key) {
 
 /// The environment that the mark is about: the one that was named, or the one in use. Empty prefix: none.
 Fact<PythonEnvironment> environment_of(const Facts& facts, const Recorded& mark) {
-  if (!facts.python.environments.known()) return Fact<PythonEnvironment>::unknown(facts.python.environments.why_unknown());
+  if (!facts.python.environments.known()) {
+    return Fact<PythonEnvironment>::unknown(facts.python.environments.why_unknown());
+  }
   const std::string named = recorded(mark, "named") == "python" ? recorded(mark, "python") : "";
   for (const PythonEnvironment& environment : *facts.python.environments) {
     if (named.empty() || environment.prefix == named) return environment;
@@ -73,7 +75,8 @@ Fact<PythonEnvironment> environment_of(const Facts& facts, const Recorded& mark)
 
 Fact<std::string> python(const Facts& facts, const Recorded& mark) {
   const auto environment = environment_of(facts, mark);
-  return environment.known() ? Fact<std::string>(environment->prefix) : Fact<std::string>::unknown(environment.why_unknown());
+  if (!environment.known()) return Fact<std::string>::unknown(environment.why_unknown());
+  return environment->prefix;
 }
 
 Fact<std::string> python_version(const Facts& facts, const Recorded& mark) {
@@ -102,8 +105,8 @@ Fact<std::string> torch_folder(const Facts& facts, const Recorded& mark) {
   return install.known() ? Fact<std::string>(install->folder) : Fact<std::string>::unknown(install.why_unknown());
 }
 
-/// The root that the mark names as the facts have it: its version, or why that is unknown; nullopt: it is not there. The
-/// Error: nobody can say.
+/// The root that the mark names as the facts have it: its version, or why that is unknown; nullopt: it is not there.
+/// The Error: nobody can say.
 Result<std::optional<Fact<std::string>>> root_of(const Facts& facts, const Recorded& mark) {
   const std::string root = recorded(mark, "root");
   for (const RocmRoot& candidate : facts.rocm.roots.value_or({})) {
@@ -221,6 +224,10 @@ Result<MarkComparison> compare_mark(std::string_view mark, const Facts& facts) {
     }
   }
   return result;
+}
+
+std::string recorded_root(std::string_view mark) {
+  return is_mark(mark) ? recorded(read_mark(mark), "root") : "";
 }
 
 std::string named_python(std::string_view mark) {

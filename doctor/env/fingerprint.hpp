@@ -39,6 +39,9 @@ struct MarkComparison {
 /// The Error: the mark is not one of ours, or of a later version.
 [[nodiscard]] Result<MarkComparison> compare_mark(std::string_view mark, const Facts& facts);
 
+/// The ROCm root that a mark names; empty: none.
+[[nodiscard]] std::string recorded_root(std::string_view mark);
+
 /// The environment's prefix when the mark was made with --python; empty otherwise.
 [[nodiscard]] std::string named_python(std::string_view mark);
 

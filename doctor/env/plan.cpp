@@ -22,8 +22,8 @@ std::string describe(const Toolchain& toolchain) {
 void add_override(const CheckInput& input, const std::string& version, EnvPlan& plan) {
   std::string warning = "Asked for with --override-gfx: every GPU claims to be " +
                         target_of_override(version).value_or(version) +
-                        ". Code for it may crash or compute wrongly on another GPU; what has code for the GPU itself needs "
-                        "no override.";
+                        ". Code for it may crash or compute wrongly on another GPU; what has code for the GPU itself "
+                        "needs no override.";
   if (uses_dxg(input.facts.platform.kind.value_or(PlatformKind::bare_metal))) {
     warning += " On WSL it adds nothing: the Windows driver decides.";
   }
@@ -58,6 +58,15 @@ void keep_own_values(const Facts& facts, const Toolchain* toolchain, EnvPlan& pl
   }
 }
 
+/// Why the Python that the user named is none; empty: it is one.
+std::string named_python_problem(const Python& python) {
+  if (!python.environments.known()) return "no Python could be looked at: " + python.environments.why_unknown().text;
+  if (python.environments->empty()) return "there is no Python at the path of --python";
+  const PythonEnvironment& named = python.environments->front();
+  if (named.version.known()) return "";
+  return "--python wants an interpreter or the folder of an environment: " + named.version.why_unknown().text;
+}
+
 void append(std::vector<EnvSetting>& all, std::vector<EnvSetting> more) {
   for (EnvSetting& setting : more) all.push_back(std::move(setting));
 }
@@ -69,7 +78,13 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
   if (!request.override_gfx.empty() && !target_of_override(request.override_gfx)) {
     return Error{0, "--override-gfx wants a version such as 11.0.0, not \"" + request.override_gfx + "\""};
   }
-  const std::vector<std::string> targets = build_targets(facts);
+  if (request.python_named) {
+    if (const std::string problem = named_python_problem(facts.python); !problem.empty()) return Error{0, problem};
+  }
+  std::vector<std::string> targets = build_targets(facts);
+  // Under an override the runtime looks for code of the target that it names, and for no other.
+  const std::string own = request.override_gfx.empty() ? own_override(facts) : "";
+  if (const auto claimed = target_of_override(own.empty() ? request.override_gfx : own)) targets = {*claimed};
   const std::string target = targets.empty() ? "" : targets.front();
   const Result<ToolchainChoice> choice = choose_toolchain(input, request.wish, target);
   if (!choice) return choice.error();
@@ -87,12 +102,17 @@ Result<EnvPlan> plan_environment(const CheckInput& input, const EnvRequest& requ
     append(plan.settings, toolchain_settings(input, *toolchain, targets));
   } else if (toolchain != nullptr) {
     plan.tier = Tier::bare_clang;
-    plan.notes.emplace_back("It compiles kernels; what HIP programs need is not all there, so there is no root to name.");
+    plan.notes.emplace_back(
+        "It compiles kernels; what HIP programs need is not all there, so there is no root to name.");
   }
   if (!choice->caution.empty()) plan.notes.push_back(choice->caution);
   if (toolchain != nullptr) plan.description = describe(*toolchain);
   append(plan.settings, runtime_settings(facts));
   if (!request.override_gfx.empty()) add_override(input, request.override_gfx, plan);
+  if (!own.empty()) {
+    plan.notes.push_back("HSA_OVERRIDE_GFX_VERSION=" + own + " is your own and stays: code is built for " +
+                         targets.front() + ".");
+  }
   if (plan.settings.empty()) plan.notes.emplace_back("Nothing has to be set: everything is found without it.");
   keep_own_values(facts, toolchain, plan);
   // Without a toolchain the runtime's root is what the settings follow.

@@ -2,9 +2,11 @@
 #include <array>
 #include <utility>
 
+#include "doctor/checks/scope.hpp"
 #include "doctor/checks/visibility.hpp"
 #include "doctor/env/plan_parts.hpp"
 #include "probes/base/text.hpp"
+#include "probes/gfx_tables.hpp"
 
 namespace sage {
 
@@ -18,7 +20,8 @@ bool is_system_folder(std::string_view folder) {
     const std::string_view rest = folder.substr(parent.size());
     if (std::find(names.begin(), names.end(), rest) != names.end()) return true;
     // Debian's folders by architecture: /usr/lib/x86_64-linux-gnu.
-    if (rest.starts_with("/lib/") && rest.find('/', 5) == std::string_view::npos && contains(rest, "-linux-")) return true;
+    const bool below_lib = rest.starts_with("/lib/") && rest.find('/', 5) == std::string_view::npos;
+    if (below_lib && contains(rest, "-linux-")) return true;
   }
   return false;
 }
@@ -41,6 +44,13 @@ std::vector<std::string> build_targets(const Facts& facts) {
     if (std::find(targets.begin(), targets.end(), *gpu->target) == targets.end()) targets.push_back(*gpu->target);
   }
   return targets;
+}
+
+std::string own_override(const Facts& facts) {
+  if (uses_dxg(facts.platform.kind.value_or(PlatformKind::bare_metal))) return "";
+  const auto value = facts.environment.get("HSA_OVERRIDE_GFX_VERSION");
+  if (!value.known() || !value->has_value() || !target_of_override(**value)) return "";
+  return **value;
 }
 
 const TorchInstall* rocm_torch(const Facts& facts) {

@@ -20,7 +20,8 @@ void add_folder(std::vector<std::string>& folders, const std::string& folder) {
 
 // ---- WSL (facts/wsl.md 2.4, 2.11, W3, W6, W7)
 
-/// The folder of a bridge that a runtime wants and that the loader would not find; empty: all is found, or none is there.
+/// The folder of a bridge that a runtime wants and that the loader would not find; empty: all is found, or none is
+/// there.
 std::string missed_bridge(const Facts& facts) {
   if (!facts.rocm.rocdxg.known()) return "";
   for (const Copy& copy : classified(*facts.rocm.hsa)) {
@@ -42,8 +43,10 @@ void add_wsl(const Facts& facts, std::vector<EnvSetting>& settings, std::vector<
   const std::vector<Copy> copies = classified(*facts.rocm.hsa);
   const auto wanting = std::find_if(copies.begin(), copies.end(), wants_detection);
   if (wanting != copies.end()) {
+    // From 7.13 on it is on by itself (facts/wsl.md 2.1), and the least is set.
     settings.push_back(set_to("HSA_ENABLE_DXG_DETECTION", "1",
-                              release(*wanting->hsa) + " looks for the GPU of Windows only when asked to."));
+                              release(*wanting->hsa) + ": runtimes 7.1 to 7.12 look for the GPU of Windows only when " +
+                                  "this is 1; from 7.13 on they do by themselves."));
   }
   if (std::none_of(copies.begin(), copies.end(), capable)) return;
   if (const std::string folder = missed_bridge(facts); !folder.empty()) add_folder(folders, folder);
@@ -56,7 +59,8 @@ void add_wsl(const Facts& facts, std::vector<EnvSetting>& settings, std::vector<
 const LoadPrediction* prediction(const Facts& facts, LoadScenario scenario) {
   if (!facts.libraries.predictions.known()) return nullptr;
   const auto& all = *facts.libraries.predictions;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const LoadPrediction& one) { return one.scenario.is(scenario); });
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const LoadPrediction& one) { return one.scenario.is(scenario); });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -82,29 +86,32 @@ void add_missing(const Facts& facts, std::vector<std::string>& folders) {
   }
 }
 
-const LoadedCopy* hip_of(const LoadPrediction* scenario) {
-  if (scenario == nullptr || !scenario->copies.known()) return nullptr;
-  const auto& copies = *scenario->copies;
-  const auto found = std::find_if(copies.begin(), copies.end(),
-                                  [](const LoadedCopy& copy) { return copy.library.is(RuntimeLibrary::amdhip64); });
-  return found == copies.end() ? nullptr : &*found;
+/// The HIP runtimes that a process of this kind ends with, in the order of loading.
+std::vector<LoadedCopy> hips_of(const LoadPrediction* scenario) {
+  if (scenario == nullptr) return {};
+  std::vector<LoadedCopy> copies = scenario->copies.value_or({});
+  std::erase_if(copies, [](const LoadedCopy& copy) { return !copy.library.is(RuntimeLibrary::amdhip64); });
+  return copies;
 }
 
-/// Triton looks for libamdhip64 by itself and may take another copy than PyTorch (facts/wheels.md 2.7). The variable has
-/// to name a file called libamdhip64.so.
+/// Triton looks for libamdhip64 by itself and may take another copy than PyTorch (facts/wheels.md 2.7). The variable
+/// has to name a file called libamdhip64.so.
 void add_triton(const Facts& facts, std::vector<EnvSetting>& settings) {
-  const LoadedCopy* torch = hip_of(prediction(facts, LoadScenario::torch));
-  const LoadedCopy* triton = hip_of(prediction(facts, LoadScenario::triton));
-  if (torch == nullptr || triton == nullptr || !facts.libraries.copies.known()) return;
-  const LibraryCopy* wanted = copy_of(facts, torch->path);
-  const LibraryCopy* taken = copy_of(facts, triton->path);
-  if (wanted == nullptr || wanted == taken) return;
+  const std::vector<LoadedCopy> torch = hips_of(prediction(facts, LoadScenario::torch));
+  const std::vector<LoadedCopy> triton = hips_of(prediction(facts, LoadScenario::triton));
+  if (torch.empty() || !facts.libraries.copies.known()) return;
+  const LibraryCopy* wanted = copy_of(facts, torch.front().path);
+  if (wanted == nullptr) return;
+  const auto taken = std::find_if(triton.begin(), triton.end(),
+                                  [&](const LoadedCopy& copy) { return copy_of(facts, copy.path) != wanted; });
+  if (taken == triton.end()) return;
   std::vector<std::string> names = {wanted->path};
   for (const std::string& other : wanted->other_paths.value_or({})) names.push_back(other);
-  const auto name = std::find_if(names.begin(), names.end(), [](const std::string& path) { return path.ends_with(hip_file); });
+  const auto name =
+      std::find_if(names.begin(), names.end(), [](const std::string& path) { return path.ends_with(hip_file); });
   if (name == names.end()) return;
   settings.push_back(set_to("TRITON_LIBHIP_PATH", *name,
-                            "PyTorch's HIP runtime; by itself Triton would take " + triton->path + "."));
+                            "PyTorch's HIP runtime; as things are Triton takes " + taken->path + "."));
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace {
 /// A plain name of PATH leads there already, be it by way of a wheel's trampoline.
 bool on_path(const Facts& facts, const Toolchain& toolchain) {
   if (toolchain.on_path.is(true)) return true;
-  return std::any_of(facts.toolchains.compilers->begin(), facts.toolchains.compilers->end(), [&](const Toolchain& other) {
+  const std::vector<Toolchain>& all = *facts.toolchains.compilers;
+  return std::any_of(all.begin(), all.end(), [&](const Toolchain& other) {
     return other.trampoline.is(true) && other.on_path.is(true) && other.root.known() && other.root == toolchain.root;
   });
 }
@@ -48,7 +49,8 @@ void add_rocm_home(const CheckInput& input, const Toolchain& toolchain, const st
   if (torch == nullptr || targets.empty()) return;
   const std::string& root = *toolchain.root;
   if (verdict_of(toolchain, BuildPurpose::extensions, targets.front(), input.tables).can == CanBuild::yes) {
-    settings.push_back(set_to("ROCM_HOME", root, "What PyTorch's cpp_extension asks for first; this root has the headers."));
+    settings.push_back(
+        set_to("ROCM_HOME", root, "What PyTorch's cpp_extension asks for first; this root has the headers."));
     return;
   }
   // ROCM_PATH would draw PyTorch away from a better choice of its own.
@@ -79,7 +81,8 @@ std::vector<EnvSetting> toolchain_settings(const CheckInput& input, const Toolch
     }
     const std::string folder = parent_folder(toolchain.path);
     if (!on_path(facts, toolchain) && !is_system_folder(folder) && !holds_python(facts, toolchain, folder)) {
-      settings.push_back(put_in_front("PATH", {folder}, "Its programs; by their plain names others, or none, would run."));
+      settings.push_back(
+          put_in_front("PATH", {folder}, "Its programs; by their plain names others, or none, would run."));
     }
     add_rocm_home(input, toolchain, targets, settings);
   }
@@ -87,10 +90,12 @@ std::vector<EnvSetting> toolchain_settings(const CheckInput& input, const Toolch
     settings.push_back(set_to("PYTORCH_ROCM_ARCH", join(targets, ";"),
                               "Extensions are built for this machine's GPU and nothing else."));
   }
-  if (const Fact<std::uint64_t> jobs = fitting_build_jobs(facts.platform, memory_per_extension_job);
+  if (const Fact<std::uint64_t> jobs = lasting_build_jobs(facts.platform);
       jobs.known() && *jobs < *facts.platform.usable_cpus) {
     settings.push_back(set_to("MAX_JOBS", std::to_string(*jobs),
-                              "Compiler jobs at a time that memory has room for (3 GiB each)."));
+                              "Compiler jobs at a time: 3 GiB of memory for each, 2 GiB for all else; one for each "
+                              "of " +
+                                  std::to_string(*facts.platform.usable_cpus) + " CPUs might not fit."));
   }
   return settings;
 }

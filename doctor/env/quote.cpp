@@ -63,12 +63,6 @@ const char* in_tcl(char c) {
   }
 }
 
-bool plain_in_csh_pattern(char c) {
-  constexpr std::string_view others = " /._+-,=@%";
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         others.find(c) != std::string_view::npos;
-}
-
 }  // namespace
 
 Result<std::string> quote_posix(std::string_view value) {
@@ -85,9 +79,10 @@ Result<std::string> quote_csh(std::string_view value) {
 }
 
 Result<std::string> quote_csh_element(std::string_view value) {
-  const auto odd = std::find_if_not(value.begin(), value.end(), plain_in_csh_pattern);
-  if (odd != value.end()) return refusal("a character that csh could not take off the list again");
-  return "'" + std::string(value) + "'";
+  const bool control = std::any_of(value.begin(), value.end(), [](char c) { return c >= 0 && c < ' '; });
+  if (control) return refusal("a control character, with which csh could not take it off the list again");
+  if (contains(value, "{_}")) return refusal("{_}, which stands for a blank when csh takes it off the list again");
+  return quote_csh(value);
 }
 
 Result<std::string> quote_powershell(std::string_view value) {
@@ -96,7 +91,8 @@ Result<std::string> quote_powershell(std::string_view value) {
   for (std::size_t i = 0; i < value.size(); ++i) {
     // The typographic quotes U+2018 to U+201B end a string as ' does; doubled they stand for themselves.
     const std::string_view three = value.substr(i, 3);
-    const bool curly = three.size() == 3 && three.substr(0, 2) == "\xE2\x80" && three[2] >= '\x98' && three[2] <= '\x9B';
+    const bool general = three.size() == 3 && three.substr(0, 2) == "\xE2\x80";
+    const bool curly = general && three[2] >= '\x98' && three[2] <= '\x9B';
     if (curly) {
       text += std::string(three) + std::string(three);
       i += 2;

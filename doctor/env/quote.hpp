@@ -20,8 +20,8 @@ using QuoteFunction = Result<std::string> (*)(std::string_view value);
 /// csh and tcsh. Refuses bytes that are no UTF-8: tcsh changes them.
 [[nodiscard]] Result<std::string> quote_csh(std::string_view value);
 
-/// An element of a path list in csh, where it also is the pattern that takes it off again: letters, digits, blanks and
-/// /._+-,=@% only.
+/// An element of a path list in csh. Refuses also what templates/env/csh.csh could not take off the list again: control
+/// characters, and {_}, its word for a blank.
 [[nodiscard]] Result<std::string> quote_csh_element(std::string_view value);
 
 /// Refuses bytes that are no UTF-8: strings of PowerShell are UTF-16.

@@ -11,6 +11,7 @@
 
 #include "doctor/env/quote.hpp"
 #include "doctor/env/script_template.hpp"
+#include "doctor/report/wrap.hpp"
 #include "probes/base/embedded.hpp"
 #include "probes/base/text.hpp"
 
@@ -39,13 +40,15 @@ constexpr auto languages = std::to_array<Language>({
 });
 
 const Language* language_of(Shell shell) {
-  const auto row = std::find_if(languages.begin(), languages.end(), [&](const Language& l) { return l.shell == shell; });
+  const auto row =
+      std::find_if(languages.begin(), languages.end(), [&](const Language& l) { return l.shell == shell; });
   return row == languages.end() ? nullptr : &*row;
 }
 
 ScriptTemplate template_of(const Language& language) {
   const auto files = embedded_env_templates();
-  const auto file = std::find_if(files.begin(), files.end(), [&](const EmbeddedFile& f) { return f.name == language.file; });
+  const auto file =
+      std::find_if(files.begin(), files.end(), [&](const EmbeddedFile& f) { return f.name == language.file; });
   return ScriptTemplate(file == files.end() ? "" : file->text);
 }
 
@@ -54,37 +57,58 @@ Error cannot_write(const EnvSetting& setting, Shell shell, const std::string& va
                       one_line(value) + "\" has " + reason};
 }
 
+/// Comments are read in terminals of 80 columns.
+constexpr std::size_t comment_width = 80;
+
+/// A sentence as lines of a comment. No line ends with a backslash, which would draw the next one into it.
+std::string comment(std::string_view text) {
+  std::string result;
+  for (const char c : wrapped(one_line(text), "# ", "# ", comment_width)) {
+    if (c == '\n' && result.ends_with('\\')) result += ' ';
+    result += c;
+  }
+  return result;
+}
+
+/// The same without the "# " and the line end that the template has.
+std::string comment_words(std::string_view text) {
+  const std::string lines = comment(text);
+  return lines.substr(2, lines.size() - 3);
+}
+
 /// The words of one setting that every section may use.
 using Words = std::map<std::string, std::string>;
 
 Words words_of(const EnvSetting& setting) {
-  return {{"VARIABLE", setting.variable},
-          {"WHY", one_line(setting.why)},
-          {"KEPT", one_line(setting.kept.value_or(""))},
-          {"PLAIN", one_line(join(setting.values, ":"))}};
+  Words words = {{"VARIABLE", setting.variable}, {"WHY", comment_words(setting.why)}};
+  if (setting.kept) {
+    words["KEEPS"] = comment_words(setting.variable + " keeps your own value " + *setting.kept + " (with --force: " +
+                                   join(setting.values, ":") + "). " + setting.why);
+  }
+  return words;
 }
 
 /// One section for each element, put in front one after the other: the foremost comes last.
-Result<std::string> elements_of(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts,
-                                std::string_view section) {
+Result<std::string> elements_of(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts) {
   std::string text;
   for (auto element = setting.values.rbegin(); element != setting.values.rend(); ++element) {
     if (element->empty() || contains(*element, ":")) {
-      return cannot_write(setting, language.shell, *element, "a colon, or nothing at all, between the colons of a list");
+      return cannot_write(setting, language.shell, *element,
+                          "a colon, or nothing at all, between the colons of a list");
     }
     Result<std::string> quoted = language.quote_element(*element);
     if (!quoted) return cannot_write(setting, language.shell, *element, quoted.error().text);
-    text += parts.fill(section, {{"VARIABLE", setting.variable}, {"VALUE", *quoted}, {"PLAIN", *element}});
+    text += parts.fill("element", {{"VARIABLE", setting.variable}, {"VALUE", *quoted}});
   }
   return text;
 }
 
-Result<std::string> written(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts, bool force,
-                            const EnvironmentValues& after) {
+Result<std::string> written(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts,
+                            bool force, const EnvironmentValues& after) {
   Words words = words_of(setting);
   if (setting.kept) return parts.fill("kept", words);
   if (setting.kind == SettingKind::prepend) {
-    Result<std::string> elements = elements_of(setting, language, parts, "element");
+    Result<std::string> elements = elements_of(setting, language, parts);
     if (!elements) return elements.error();
     words["ELEMENTS"] = *elements;
     const auto finished = after.find(setting.variable);
@@ -104,26 +128,28 @@ Result<std::string> written(const EnvSetting& setting, const Language& language,
   return parts.fill(force ? "force" : "set", words);
 }
 
-/// What a template needs to take settings back without knowing their names: the text of both undo sections.
-Result<std::string> undo_of(const EnvPlan& plan, const Language& language, const ScriptTemplate& parts) {
+/// What csh needs: a paragraph that takes it back for each variable that any script of ours may have set. Other
+/// languages find them by name and have no such sections.
+std::string undo_all(const ScriptTemplate& parts) {
   std::string text;
-  for (const EnvSetting& setting : plan.settings) {
-    if (setting.kept) continue;
-    Words words = words_of(setting);
-    if (setting.kind == SettingKind::prepend) {
-      Result<std::string> elements = elements_of(setting, language, parts, "undo_element");
-      if (!elements) return elements.error();
-      words["UNDO_ELEMENTS"] = *elements;
-      text += parts.fill("undo_prepend", words);
-    } else {
-      text += parts.fill("undo_set", words);
-    }
+  for (const PlannedVariable& variable : planned_variables) {
+    const bool list = variable.kind == SettingKind::prepend;
+    text += parts.fill(list ? "undo_prepend" : "undo_set", {{"VARIABLE", std::string(variable.name)}});
   }
   return text;
 }
 
+/// "ROCM_PATH, PATH": what is not kept as it is.
+std::string changed_names(const EnvPlan& plan) {
+  std::vector<std::string> names;
+  for (const EnvSetting& setting : plan.settings) {
+    if (!setting.kept) names.push_back(setting.variable);
+  }
+  return join(names, ", ");
+}
+
 std::string heading(const EnvPlan& plan) {
-  const std::string root = one_line(plan.root);
+  const std::string& root = plan.root;
   switch (plan.tier) {
     case Tier::compiler_root: return "Tier: compiler root" + (root.empty() ? "" : " " + root);
     case Tier::bare_clang: return "Tier: bare clang, no ROCm around it";
@@ -134,16 +160,19 @@ std::string heading(const EnvPlan& plan) {
 
 std::string header_of(const EnvPlan& plan, Shell shell, const ScriptOrigin& origin) {
   std::vector<std::string> lines = {
-      "Environment for ROCm, made by sage-doctor " + origin.tool_version + " on " + origin.time + " for " +
-          std::string(enum_name(shell)) + ".",
-      heading(plan) + (plan.description.empty() ? "." : " (" + one_line(plan.description) + ")."),
+      "Environment for ROCm, for " + std::string(enum_name(shell)) + ".",
+      "Made by sage-doctor " + origin.tool_version + " on " + origin.time + ".",
+      heading(plan) + (plan.description.empty() ? "." : " (" + plan.description + ")."),
       plan.force ? "Values of your own are replaced (--force)." : "Values of your own are kept."};
-  for (const std::string& note : plan.notes) lines.push_back(one_line(note));
-  for (const std::string& finding : plan.mended) lines.push_back("Mends " + one_line(finding) + ".");
+  if (const std::string names = changed_names(plan); !names.empty()) {
+    lines.push_back("Sets " + names + ", with the reasons below.");
+  }
+  for (const std::string& note : plan.notes) lines.push_back(note);
+  for (const std::string& finding : plan.mended) lines.push_back("Mends " + finding + ".");
   lines.push_back("Made from: " + plan.mark);
-  lines.emplace_back("Is it still right?  sage-doctor env --check FILE");
+  lines.emplace_back("Is it still right: sage-doctor env --check FILE");
   std::string text;
-  for (const std::string& line : lines) text += "# " + line + "\n";
+  for (const std::string& line : lines) text += comment(line);
   return text;
 }
 
@@ -199,8 +228,6 @@ std::string one_line(std::string_view text) {
       result += c;
     }
   }
-  // A backslash at the end of a comment would draw the next line into it.
-  if (result.ends_with('\\')) result += ' ';
   return is_utf8(result) ? result : harmless(result);
 }
 
@@ -216,12 +243,10 @@ Result<std::string> write_script(const EnvPlan& plan, Shell shell, const ScriptO
     if (!text) return text.error();
     settings += *text;
   }
-  Result<std::string> undo = undo_of(plan, *language, parts);
-  if (!undo) return undo.error();
   return parts.fill("script", {{"HEADER", header_of(plan, shell, origin)},
                                {"MARK", plan.mark},
                                {"SETTINGS", settings},
-                               {"UNDO", *undo}});
+                               {"UNDO", undo_all(parts)}});
 }
 
 std::string failing_script(Shell shell, std::string_view reason) {
@@ -231,7 +256,11 @@ std::string failing_script(Shell shell, std::string_view reason) {
   const bool shell_word = language->quote == quote_posix || language->quote == quote_fish ||
                           language->quote == quote_csh || language->quote == quote_powershell ||
                           language->quote == quote_tcl;
-  return template_of(*language).fill("failure", {{"REASON", shell_word ? *language->quote(text) : text}});
+  if (shell_word) return template_of(*language).fill("failure", {{"REASON", *language->quote(text)}});
+  // With an equals sign the line would be one that sets something.
+  std::string words = text;
+  std::replace(words.begin(), words.end(), '=', ' ');
+  return template_of(*language).fill("failure", {{"REASON", words}});
 }
 
 }  // namespace sage

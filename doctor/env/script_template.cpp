@@ -8,7 +8,8 @@ namespace sage {
 namespace {
 
 bool is_word(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
+  const auto of_a_word = [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && std::all_of(text.begin(), text.end(), of_a_word);
 }
 
 std::string filled(std::string_view line, const std::map<std::string, std::string>& words) {

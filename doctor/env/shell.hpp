@@ -32,7 +32,8 @@ inline constexpr auto enum_names<Shell> = std::to_array<EnumName<Shell>>({
 /// By the name of the language or of a program that speaks it ("tcsh", "mksh", "pwsh"); nullopt for others.
 [[nodiscard]] std::optional<Shell> shell_by_name(std::string_view name);
 
-/// The language of a program such as $SHELL names: "/usr/bin/fish". nullopt when it is none of ours, or `path` is empty.
+/// The language of a program such as $SHELL names: "/usr/bin/fish". nullopt when it is none of ours, or `path` is
+/// empty.
 [[nodiscard]] std::optional<Shell> shell_of_program(std::string_view path);
 
 /// Every name that shell_by_name() knows, languages first.

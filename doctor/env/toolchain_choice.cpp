@@ -28,9 +28,11 @@ bool in_root(const Toolchain& toolchain, const std::string& root) {
 
 /// For machines without a GPU: the greater, the more complete, then the newer.
 auto completeness(const Toolchain& toolchain) {
-  return std::make_tuple(is_compiler_root(toolchain), parse_version(toolchain.rocm_version.value_or("0")).value_or(Version{}),
-                         toolchain.headers.value_or({}).size(),
-                         parse_version(toolchain.clang_version.value_or("0")).value_or(Version{}),
+  const auto version = [](const Fact<std::string>& text) {
+    return parse_version(text.value_or("0")).value_or(Version{});
+  };
+  return std::make_tuple(is_compiler_root(toolchain), version(toolchain.rocm_version),
+                         toolchain.headers.value_or({}).size(), version(toolchain.clang_version),
                          !toolchain.trampoline.is(true), toolchain.kind.is(CompilerKind::hipcc));
 }
 
@@ -63,8 +65,12 @@ ToolchainChoice by_verdict(const CheckInput& input, const ToolchainWish& wish, c
       for (const RankedToolchain& candidate : ranked) {
         if (!wanted(*candidate.compiler, wish)) continue;
         const std::string reason = candidate.compiler->path + ": " + candidate.verdict.reason + ".";
-        if (candidate.verdict.can == can) return {candidate.compiler, can == CanBuild::yes ? "" : "Untried: " + reason};
-        if (refused.compiler == nullptr) refused = {candidate.compiler, "It builds nothing for " + target + ": " + reason};
+        if (candidate.verdict.can == can) {
+          return {candidate.compiler, can == CanBuild::yes ? "" : "Untried: " + reason};
+        }
+        if (refused.compiler == nullptr) {
+          refused = {candidate.compiler, "It builds nothing for " + target + ": " + reason};
+        }
       }
     }
   }
@@ -86,7 +92,8 @@ bool is_compiler_root(const Toolchain& toolchain) {
          !toolchain.device_libraries.value_or("").empty() && !toolchain.kind.is(CompilerKind::clang);
 }
 
-Result<ToolchainChoice> choose_toolchain(const CheckInput& input, const ToolchainWish& wish, const std::string& target) {
+Result<ToolchainChoice> choose_toolchain(const CheckInput& input, const ToolchainWish& wish,
+                                         const std::string& target) {
   const Facts& facts = input.facts;
   const bool wished = !wish.toolchain.empty() || !wish.root.empty();
   const std::string asked = wish.toolchain.empty() ? "compiler in " + wish.root : "compiler " + wish.toolchain;

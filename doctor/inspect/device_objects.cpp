@@ -53,6 +53,7 @@ void read_object(code_object::ByteSpan bytes, InspectedObject& object) {
     InspectedKernel& inspected = object.kernels->emplace_back();
     inspected.contradictions = code_object::contradictions(*code, kernel);
     inspected.kernel = std::move(kernel);
+    inspected.kernel.metadata.symbol = std::string();  // the name again; a library may have 100,000 of 10,000 letters
   }
 }
 

@@ -24,6 +24,12 @@ ToolchainList make_toolchain_list(const Facts& facts, const GfxTables& tables, c
   if (facts.toolchains.torch_rocm_homes.known()) {
     for (const TorchRocmHome& home : *facts.toolchains.torch_rocm_homes) list.rocm_homes.push_back(&home);
   }
+  if (facts.python.environments.known()) {
+    for (const PythonEnvironment& environment : *facts.python.environments) {
+      if (!environment.triton.known()) continue;
+      for (const TritonInstall& triton : *environment.triton) list.tritons.push_back(&triton);
+    }
+  }
   return list;
 }
 

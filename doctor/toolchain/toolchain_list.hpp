@@ -25,6 +25,7 @@ struct ToolchainList {
   std::string unknown;        ///< why the compilers are unknown; empty: they are known
   std::vector<ToolchainRow> rows;                  ///< the best for kernels first
   std::vector<const TorchRocmHome*> rocm_homes;    ///< into facts
+  std::vector<const TritonInstall*> tritons;       ///< into facts; they compile for themselves alone
 };
 
 /// `target`: what the user asked for; empty: the machine's. `facts` must outlive the list.

@@ -2,6 +2,7 @@
 
 #include "doctor/report/wrap.hpp"
 #include "doctor/toolchain/toolchain_list.hpp"
+#include "probes/base/text.hpp"
 
 namespace sage {
 namespace {
@@ -62,6 +63,30 @@ std::string home_text(const TorchRocmHome& home, std::size_t width) {
   return text + wrapped(printable(path + " (by " + home.rule.value_or("?") + ")" + headers), "    ", "    ", width);
 }
 
+std::string triton_text(const TritonInstall& triton, std::size_t width) {
+  std::string parts = "Triton " + triton.version.value_or("of unknown version");
+  if (!triton.bitcode.known()) {
+    parts += ", device libraries unknown";
+  } else {
+    parts += triton.bitcode->empty() ? ", no device libraries" : ", " + join(*triton.bitcode, " ");
+  }
+  if (triton.starts_linker.is(false)) parts += ", links by itself";
+  if (triton.starts_linker.is(true)) {
+    const std::string linker = triton.linker.value_or("unknown");
+    parts += ", linker " + (linker.empty() ? "missing" : linker);
+  }
+  return "  " + printable(triton.folder) + "\n" + wrapped(printable(parts), "    ", "    ", width);
+}
+
+std::string homes_and_tritons(const ToolchainList& list, std::size_t width) {
+  std::string text;
+  if (!list.rocm_homes.empty()) text += "\nROCM_HOME as PyTorch finds it\n";
+  for (const TorchRocmHome* home : list.rocm_homes) text += home_text(*home, width);
+  if (!list.tritons.empty()) text += "\nWhat Triton compiles its own kernels with\n";
+  for (const TritonInstall* triton : list.tritons) text += triton_text(*triton, width);
+  return text;
+}
+
 }  // namespace
 
 std::string toolchain_text(const ToolchainList& list, std::size_t width) {
@@ -85,10 +110,7 @@ std::string toolchain_text(const ToolchainList& list, std::size_t width) {
                                "Judged by files and tables; check --deep tries them.",
                            "  ", "  ", width);
   }
-  if (list.rocm_homes.empty()) return text;
-  text += "\nROCM_HOME as PyTorch finds it\n";
-  for (const TorchRocmHome* home : list.rocm_homes) text += home_text(*home, width);
-  return text;
+  return text + homes_and_tritons(list, width);
 }
 
 }  // namespace sage

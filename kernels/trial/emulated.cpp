@@ -166,27 +166,30 @@ Result run_emulated(const Device& device, const device::Problem& problem, const 
   if (args.k_mean != nullptr) args.k_mean = k_mean.data();
   if (args.q_mean != nullptr) args.q_mean = q_mean.data();
   if (args.partial != nullptr) args.partial = partial.data();
-  const auto launch = [&](const char* name, const std::int64_t first, const std::int64_t grid, const int threads) {
+  const auto launch = [&](const char* name, const std::int64_t first, const std::int64_t grid, const int threads,
+                          const std::size_t shared_limit) {
     sage_emulator::Launch l;
     l.first_workgroup = static_cast<int>(first);
     l.grid = static_cast<int>(grid);
     l.threads = threads;
     l.wave_size = tile->wave_size();
-    l.shared_limit = device.shared_limit;
+    l.shared_limit = shared_limit;
     l.order = options.order;
     const Kernel kernel = device.find(name);
     sage_emulator::run(l, [kernel, &args] { kernel(args); }, memory, result.report);
   };
-  if (grids.statistics > 0) launch(device::statistics_kernel, 0, grids.statistics, device::prologue_threads);
-  if (grids.finalise > 0) launch(device::finalise_kernel, 0, grids.finalise, device::prologue_threads);
-  launch(device::quantise_kernel, 0, grids.quantise, device::prologue_threads);
+  if (grids.statistics > 0) launch(device::statistics_kernel, 0, grids.statistics, device::prologue_threads, device.shared_limit);
+  if (grids.finalise > 0) launch(device::finalise_kernel, 0, grids.finalise, device::prologue_threads, device.shared_limit);
+  launch(device::quantise_kernel, 0, grids.quantise, device::prologue_threads, device.shared_limit);
   result.row_ran.assign(q_rows, false);
   std::vector<int> workgroups = options.workgroups;
   if (workgroups.empty()) {
     for (int i = 0; i < grids.attention; ++i) workgroups.push_back(i);
   }
+  // Never more than the plan says: that is what a launch asks for.
+  const std::size_t planned = std::min<std::size_t>(device.shared_limit, static_cast<std::size_t>(device::tile_lds_bytes(*tile)));
   for (const int id : workgroups) {
-    launch(tile->kernel, id, 1, tile->threads());
+    launch(tile->kernel, id, 1, tile->threads(), planned);
     const int slice = id / args.q_tiles;
     const int first = (args.q_tiles - 1 - id % args.q_tiles) * tile->queries();
     for (int row = first; row < std::min(first + tile->queries(), problem.q_len); ++row) {

@@ -9,22 +9,24 @@
 
 namespace sage::trial {
 
+// What an output may be off. Relative L1 and worst row are those that the accuracy tests hold the kernels to.
+struct SmokeGate {
+  double relative_l1 = 0.0;
+  double worst_row = 0.0;
+  double lse = 0.0;
+};
+
 // One kernel on one problem, against attention in double precision.
 struct SmokeResult {
   std::string kernel;         // of the tile table
   std::string problem;        // "causal, 2061 queries, 2061 keys, head dim 128, f16"
   Errors errors;
+  SmokeGate gate{};
   std::string complaint;      // of the lanes' memory or of the fences; empty: none
   std::string first_wrong;    // "queries 128 to 191 of head 0"; empty: none
   bool passed = false;
 };
 
-// What an output may be off. Relative L1 and worst row are those that the accuracy tests hold the kernels to.
-struct SmokeGate {
-  double relative_l1;
-  double worst_row;
-  double lse;
-};
 [[nodiscard]] SmokeGate smoke_gate(device::PvType pv);
 
 // The tiles that a device can try: of an emulated target those that it carries, of a GPU those that its code objects have.

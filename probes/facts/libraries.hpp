@@ -93,12 +93,14 @@ struct UnmetVersion {
   std::string object;
   Fact<std::string> library;  ///< the file it gets: "/conda/lib/libstdc++.so.6"
   Fact<std::string> version;  ///< "GLIBCXX_3.4.30"
+  Fact<std::string> served_by;  ///< the copy behind ld.so.cache, where that has the version; empty: no such copy
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
     visit("object", &UnmetVersion::object);
     visit("library", &UnmetVersion::library);
     visit("version", &UnmetVersion::version);
+    visit("served_by", &UnmetVersion::served_by);
   }
 };
 

@@ -66,7 +66,7 @@ struct Platform {
   Fact<bool> is_root;                   ///< effective uid 0
   Fact<bool> under_sudo;                ///< root by way of sudo (SUDO_UID)
   Fact<std::string> cpu_model;
-  Fact<std::uint32_t> usable_cpus;  ///< by affinity
+  Fact<std::uint32_t> usable_cpus;  ///< by affinity and by the cgroups' quotas of processor time
   Fact<std::uint64_t> memory_total;
   Fact<std::uint64_t> memory_available;
   Fact<std::uint64_t> memory_limit;  ///< the cgroup's limit; the total when there is none

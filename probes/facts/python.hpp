@@ -196,6 +196,34 @@ struct SageInstall {
   }
 };
 
+/// The folder triton/ that an import gets: what it compiles with, and how it looks for the HIP runtime, by its own
+/// source (facts/wheels.md 2.7). Which of that a version has differs between the three distributions.
+struct TritonInstall {
+  std::string folder;
+  Fact<std::string> version;  ///< __version__ of triton/__init__.py
+  /// TRITON_LIBHIP_PATH may name libamdhip64.so.7; false: the name must end in ".so".
+  Fact<bool> takes_numbered_name;
+  Fact<bool> takes_sdk_first;       ///< the runtime of the rocm-sdk wheels, before whatever is loaded already
+  Fact<bool> asks_hipconfig;        ///< HIP_PATH, `hipconfig --path` and ROCM_PATH are among the places
+  Fact<bool> starts_linker;         ///< it runs an ld.lld program; false: it links by itself
+  Fact<std::string> linker;         ///< the ld.lld that it would run; empty: it finds none
+  Fact<std::vector<std::string>> bitcode;  ///< device libraries in backends/amd/lib: "ockl.bc", "ocml.bc"
+  Fact<bool> has_headers;           ///< backends/amd/include/hip/hip_runtime.h is there
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("folder", &TritonInstall::folder);
+    visit("version", &TritonInstall::version);
+    visit("takes_numbered_name", &TritonInstall::takes_numbered_name);
+    visit("takes_sdk_first", &TritonInstall::takes_sdk_first);
+    visit("asks_hipconfig", &TritonInstall::asks_hipconfig);
+    visit("starts_linker", &TritonInstall::starts_linker);
+    visit("linker", &TritonInstall::linker);
+    visit("bitcode", &TritonInstall::bitcode);
+    visit("has_headers", &TritonInstall::has_headers);
+  }
+};
+
 /// One Python environment as its files describe it. What is listed as in "packages" counts over all its sites.
 struct PythonEnvironment {
   std::string prefix;
@@ -214,6 +242,7 @@ struct PythonEnvironment {
   SdkFiles sdk;
   Fact<std::vector<std::string>> sage_binaries;  ///< names of compiled modules in sageattention/
   Fact<std::vector<SageInstall>> sage;           ///< at most one
+  Fact<std::vector<TritonInstall>> triton;       ///< at most one: the first by the sites
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
@@ -233,6 +262,7 @@ struct PythonEnvironment {
     visit("sdk", &PythonEnvironment::sdk);
     visit("sage_binaries", &PythonEnvironment::sage_binaries);
     visit("sage", &PythonEnvironment::sage);
+    visit("triton", &PythonEnvironment::triton);
   }
 };
 

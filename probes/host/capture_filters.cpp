@@ -187,6 +187,31 @@ std::string keep_key_mask(std::string_view contents, const Context&) {
   return other_lines_emptied(contents, [](std::string_view line) { return contains(line, "k_mask"); });
 }
 
+template <class Wanted>
+std::string only_lines(std::string_view contents, Wanted wanted) {
+  std::string kept;
+  for (const std::string_view line : lines(contents)) {
+    if (wanted(line)) kept += std::string(line) + "\n";
+  }
+  return kept;
+}
+
+/// By what Triton's AMD backend looks for the HIP runtime and for a linker.
+std::string keep_triton_search(std::string_view contents, const Context&) {
+  return only_lines(contents, [](std::string_view line) {
+    return has_any(line, {"__version__", "with(lib_name)", "rocm_sdk.find_libraries(", "\"hipconfig\"", "ld.lld"});
+  });
+}
+
+/// The function by which PyTorch finds ROCM_HOME.
+std::string keep_rocm_home_rules(std::string_view contents, const Context&) {
+  bool inside = false;
+  return only_lines(contents, [&inside](std::string_view line) {
+    if (line.starts_with("def ")) inside = line.starts_with("def _find_rocm_home");
+    return inside;
+  });
+}
+
 /// The line with the folders of a development install; the rest of the file is code.
 std::string keep_mapping(std::string_view contents, const Context&) {
   return other_lines_emptied(contents, [](std::string_view line) { return line.starts_with("MAPPING"); });
@@ -252,6 +277,9 @@ constexpr std::array rules = {
     Rule{"*/bin/clang++*", keep_compiler_script},
     Rule{"*/dids.conf", keep_whole},
     Rule{"*/torch/version.py", keep_whole},
+    Rule{"*/torch/utils/cpp_extension.py", keep_rocm_home_rules},
+    Rule{"*/triton/__init__.py", keep_triton_search},
+    Rule{"*/triton/backends/amd/*.py", keep_triton_search},
     Rule{"*.dist-info/METADATA", keep_package_headers},
     Rule{"*.dist-info/WHEEL", keep_wheel_tags},
     Rule{"*-packages/*.pth", keep_pth_folders},

@@ -6,6 +6,7 @@
 #include "probes/base/paths.hpp"
 #include "probes/base/text.hpp"
 #include "probes/look.hpp"
+#include "probes/search_path.hpp"
 
 namespace sage {
 namespace {
@@ -71,6 +72,31 @@ void add_preloads(LoaderFiles& files, const PythonEnvironment& environment, std:
   }
 }
 
+/// What rocm_sdk.find_libraries("amdhip64") gives: the file of core, named by its SONAME; empty where there is no SDK.
+std::string sdk_runtime(LoaderFiles& files, const PythonEnvironment& environment) {
+  for (const std::string& folder : environment.sdk_folders.value_or({})) {
+    if (file_name(folder) != "_rocm_sdk_core") continue;
+    for (const std::string& name : files.host().list_folder(folder + "/lib").value_or({})) {
+      if (name.starts_with("libamdhip64.so")) return folder + "/lib/" + name;
+    }
+  }
+  return "";
+}
+
+/// What `hipconfig --path` prints: the tree of the program, links resolved. The script of the SDK wheels starts the
+/// program of devel where that is expanded, else that of core (facts/wheels.md 2.4).
+std::string root_by_hipconfig(const Host& host, const PythonEnvironment& environment) {
+  const std::string program = find_in_path(host, "hipconfig").value_or("");
+  if (program.empty()) return "";
+  const std::string root = parent_folder(parent_folder(host.canonical(program).value_or(program)));
+  if (root != environment.prefix) return root;
+  const char* tree = environment.devel.is(DevelState::expanded) ? "_rocm_sdk_devel" : "_rocm_sdk_core";
+  for (const std::string& folder : environment.sdk_folders.value_or({})) {
+    if (file_name(folder) == tree) return folder;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::vector<HipExtension> hip_extensions(LoaderFiles& files, const PythonEnvironment& environment) {
@@ -108,18 +134,40 @@ std::vector<std::string> torch_libraries(LoaderFiles& files, const PythonEnviron
   return opened;
 }
 
+std::string ctypes_module(LoaderFiles& files, const PythonEnvironment& environment) {
+  if (!environment.version.known()) return "";
+  const Host& host = files.host();
+  std::vector<std::string> prefixes = {environment.prefix};
+  const std::optional<std::string> home = environment.home.value_or(std::nullopt);
+  if (home && home->starts_with('/')) prefixes.push_back(parent_folder(*home));
+  if (const auto real = host.canonical(environment.executable)) {
+    prefixes.push_back(parent_folder(parent_folder(*real)));
+  }
+  for (const std::string& prefix : prefixes) {
+    for (const char* library : {"/lib", "/lib64"}) {
+      const std::string folder = prefix + library + "/python" + *environment.version + "/lib-dynload";
+      for (const std::string& name : host.list_folder(folder).value_or({})) {
+        if (name.starts_with("_ctypes.") && name.ends_with(".so")) return folder + "/" + name;
+      }
+    }
+  }
+  return "";
+}
+
 std::string triton_library(LoaderFiles& files, const PythonEnvironment& environment,
                            const std::vector<std::string>& mapped) {
   constexpr const char* name = "libamdhip64.so";
-  const auto variables = files.host().environment();
-  const auto value = [&](const char* variable) {
-    const auto found = variables.find(variable);
-    return found == variables.end() ? std::string() : found->second;
-  };
+  const Host& host = files.host();
+  const TritonInstall triton = environment.triton.known() && !environment.triton->empty() ? environment.triton->front()
+                                                                                        : TritonInstall();
   const auto there = [&](const std::string& path) { return files.file(path) != nullptr; };
 
-  if (const std::string given = value("TRITON_LIBHIP_PATH"); !given.empty()) {
-    return given.ends_with(name) && there(given) ? given : "";
+  if (const std::string given = variable_of(host, "TRITON_LIBHIP_PATH"); !given.empty()) {
+    const bool right = given.ends_with(name) || (triton.takes_numbered_name.is(true) && file_name(given).starts_with(name));
+    return right && there(given) ? given : "";
+  }
+  if (triton.takes_sdk_first.is(true)) {
+    if (const std::string of_sdk = sdk_runtime(files, environment); !of_sdk.empty()) return of_sdk;
   }
   for (const std::string& path : mapped) {
     if (contains(file_name(path), name)) return path;
@@ -127,10 +175,13 @@ std::string triton_library(LoaderFiles& files, const PythonEnvironment& environm
   std::vector<std::string> folders;
   for (const PythonSite& site : environment.sites.value_or({})) folders.push_back(site.path + "/triton/backends/amd/lib");
   for (const PythonSite& site : environment.sites.value_or({})) folders.push_back(site.path + "/torch/lib");
-  const std::string library_path = value("LD_LIBRARY_PATH");
+  const std::string library_path = variable_of(host, "LD_LIBRARY_PATH");
   for (const std::string_view folder : split(library_path, ':')) folders.emplace_back(folder);
-  for (const char* variable : {"HIP_PATH", "ROCM_PATH"}) {
-    if (const std::string root = value(variable); !root.empty()) folders.push_back(root + "/lib");
+  if (!triton.asks_hipconfig.is(false)) {
+    for (const std::string& root : {variable_of(host, "HIP_PATH"), root_by_hipconfig(host, environment),
+                                    variable_of(host, "ROCM_PATH")}) {
+      if (!root.empty()) folders.push_back(root + "/lib");
+    }
   }
   for (const std::string& folder : folders) {
     if (folder.starts_with('/') && there(folder + "/" + name)) return folder + "/" + name;

@@ -27,4 +27,8 @@ struct HipExtension {
 [[nodiscard]] std::string triton_library(LoaderFiles& files, const PythonEnvironment& environment,
                                          const std::vector<std::string>& mapped);
 
+/// The compiled module of ctypes, which calls dlopen(3) for Python code; empty where it is part of the interpreter or not
+/// found.
+[[nodiscard]] std::string ctypes_module(LoaderFiles& files, const PythonEnvironment& environment);
+
 }  // namespace sage

@@ -7,7 +7,27 @@
 
 namespace sage {
 
-LoadStory tell_loads(LoaderFiles& files, const std::string& program, const std::vector<std::string>& opened) {
+namespace {
+
+/// nullopt: no such object is loaded.
+std::optional<std::size_t> caller_of(const OpenCall& call, const std::vector<LoadedObject>& objects) {
+  if (call.caller.empty()) return 0;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].path == call.caller || file_name(objects[i].path) == call.caller) return i;
+  }
+  return std::nullopt;
+}
+
+LoaderRequest not_called(const OpenCall& call) {
+  LoaderRequest request;
+  request.name = call.name;
+  request.reason = call.caller + ", which should open it, is not loaded";
+  return request;
+}
+
+}  // namespace
+
+LoadStory tell_loads(LoaderFiles& files, const std::string& program, const std::vector<OpenCall>& calls) {
   Loader loader(files);
   if (program.empty()) {
     loader.start_plain({});
@@ -24,16 +44,17 @@ LoadStory tell_loads(LoaderFiles& files, const std::string& program, const std::
   start.failed = !start.missing.empty();
   const bool dead = start.failed;
   story.stages.push_back(std::move(start));
-  for (const std::string& name : opened) {
+  for (const OpenCall& call : calls) {
     if (dead) break;
     const Loader before = loader;
     LoadStage stage;
-    stage.name = name;
+    stage.name = call.name;
     stage.first = loader.objects().size();
-    stage.request = loader.open(name);
+    const auto caller = caller_of(call, loader.objects());
+    stage.request = caller ? loader.open(call.name, *caller) : not_called(call);
     stage.objects = loader.objects();
     stage.missing = loader.missing(stage.first);
-    if (!stage.request.object) stage.missing.insert(stage.missing.begin(), name);
+    if (!stage.request.object) stage.missing.insert(stage.missing.begin(), call.name);
     stage.failed = !stage.missing.empty();
     if (stage.failed) loader = before;
     story.stages.push_back(std::move(stage));

@@ -27,10 +27,15 @@ struct LoadStory {
   std::vector<LoadedObject> process;
 };
 
-/// Starts `program` (empty: any plain one), then opens each of `opened` as the program itself would by dlopen(3). Ends
-/// early when the program can't start.
-[[nodiscard]] LoadStory tell_loads(LoaderFiles& files, const std::string& program,
-                                   const std::vector<std::string>& opened);
+/// What a process opens by dlopen(3), and who calls it: the search path of the caller counts.
+struct OpenCall {
+  std::string name;
+  std::string caller = {};  ///< path or file name of a loaded object; empty: the program
+};
+
+/// Starts `program` (empty: any plain one), then makes the calls. Ends early when the program can't start. A call by an
+/// object that is not loaded fails.
+[[nodiscard]] LoadStory tell_loads(LoaderFiles& files, const std::string& program, const std::vector<OpenCall>& calls);
 
 /// Which of the runtime libraries a file is by its SONAME, or by its name where it has none.
 [[nodiscard]] std::optional<RuntimeLibrary> runtime_library_of(std::string_view name);

@@ -26,17 +26,18 @@ class Process {
   Process(LoaderFiles& files, const std::string& program) : loader_(files) { loader_.start(program); }
   explicit Process(Loader loader) : loader_(std::move(loader)) {}
 
-  /// dlopen by the interpreter; with something missing the process stays as it was.
-  bool open(const std::string& name) {
-    return attempt([&] { return loader_.open(name, caller()); }, name);
+  /// dlopen by `module`, a path that was opened before, or where that is empty by the interpreter; with something
+  /// missing the process stays as it was.
+  bool open(const std::string& name, const std::string& module = {}) {
+    return attempt([&] { return loader_.open(name, caller(module)); }, name);
   }
   bool open_example(const ElfFacts& elf, const std::string& folder) {
     return attempt([&] { return loader_.open_described(elf, folder, example_file); }, example_file);
   }
   /// As open(), but that the name is not found is nothing to tell.
-  void try_to_open(const std::string& name) {
+  void try_to_open(const std::string& name, const std::string& module = {}) {
     const std::vector<std::string> told = missing_;
-    open(name);
+    open(name, module);
     missing_ = told;
   }
 
@@ -67,12 +68,14 @@ class Process {
   }
 
   /// Extensions are opened by libpython where the interpreter has it apart.
-  [[nodiscard]] std::size_t caller() const {
+  [[nodiscard]] std::size_t caller(const std::string& module) const {
     const auto& objects = loader_.objects();
+    std::size_t interpreter = 0;
     for (std::size_t i = 0; i < objects.size(); ++i) {
-      if (file_name(objects[i].path).starts_with("libpython")) return i;
+      if (!module.empty() && objects[i].path == module) return i;
+      if (interpreter == 0 && file_name(objects[i].path).starts_with("libpython")) interpreter = i;
     }
-    return 0;
+    return interpreter;
   }
 
   Loader loader_;
@@ -125,10 +128,7 @@ class Predictor {
     if (torch_subject.empty() || !with_torch.missing().empty()) return;
     if (extensions.empty()) example_scenarios(start, with_torch);
     triton_scenario(with_torch);
-    Process bare = with_torch;
-    bare.try_to_open("libamdhip64.so");
-    bare.try_to_open("libhiprtc.so");
-    predictions_.push_back(describe(bare, LoadScenario::bare_name, "libamdhip64.so", false));
+    bare_name_scenario(with_torch);
   }
 
   /// Stops at the first that fails, as the import does.
@@ -185,6 +185,15 @@ class Predictor {
     LoadPrediction prediction = describe(process, LoadScenario::triton, library, false);
     if (library.empty()) prediction.missing = std::vector<std::string>{"libamdhip64.so"};
     predictions_.push_back(std::move(prediction));
+  }
+
+  /// By ctypes, whose module has a search path of its own in some builds of Python.
+  void bare_name_scenario(const Process& with_torch) {
+    const std::string ctypes = ctypes_module(files_, *environment_);
+    Process process = with_torch;
+    if (!ctypes.empty()) process.try_to_open(ctypes);
+    for (const char* name : {"libamdhip64.so", "libhiprtc.so"}) process.try_to_open(name, ctypes);
+    predictions_.push_back(describe(process, LoadScenario::bare_name, "libamdhip64.so", false));
   }
 
   void unknown_torch(const TorchInstall& torch) {
@@ -287,11 +296,23 @@ class Predictor {
         if (has.empty()) continue;  // a library without versions serves every one of them
         for (const std::string& version : need.versions) {
           if (std::find(has.begin(), has.end(), version) != has.end() || gaps.size() >= most_unmet) continue;
-          gaps.push_back({object.path, library.path, version});
+          gaps.push_back({object.path, library.path, version, served_by_system(need.library, version)});
         }
       }
     }
     return gaps;
+  }
+
+  /// The system's copy of `library` when it has the version; empty otherwise. Only the loader's cache is asked: what
+  /// else lies about was put there by somebody else than the distribution.
+  [[nodiscard]] std::string served_by_system(const std::string& library, const std::string& version) const {
+    for (const std::string& path : files_.cached(library)) {
+      const LoaderFile* file = files_.file(path);
+      if (file == nullptr || file->elf == nullptr) continue;
+      const auto& has = file->elf->version_definitions;
+      return std::find(has.begin(), has.end(), version) == has.end() ? "" : path;
+    }
+    return "";
   }
 
   LoaderFiles& files_;

@@ -20,8 +20,7 @@ ENV @VARIABLE@="@VALUE@"
 @@element
 ENV @VARIABLE@="@VALUE@${@VARIABLE@:+:${@VARIABLE@}}"
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 sage-doctor-env-failed @REASON@

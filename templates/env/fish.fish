@@ -3,9 +3,11 @@
 #
 # Source it, as often as you like:   source FILE
 # Undo it:                           sage_doctor_deactivate
-# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone exactly and told from your own values.
+# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone
+# exactly and told from your own values.
 
-# Takes back what these notes say, whichever run made them. A value that was changed since is left alone.
+# Takes back what these notes say, whichever run made them. A value that was
+# changed since is left alone.
 function sage_doctor_undo
     set -l --path names $SAGE_DOCTOR_ENV_NAMES
     for name in $names
@@ -126,8 +128,7 @@ sage_doctor_force @VARIABLE@ @VALUE@
 @@element
 sage_doctor_prepend @VARIABLE@ @VALUE@
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 echo @REASON@ >&2; return 1

@@ -14,7 +14,11 @@ setenv @VARIABLE@ @VALUE@
 
 @@force
 # @WHY@
-setenv @VARIABLE@ @VALUE@
+if {[llength [info commands pushenv]]} {
+  pushenv @VARIABLE@ @VALUE@
+} else {
+  setenv @VARIABLE@ @VALUE@
+}
 
 @@prepend
 # @WHY@
@@ -23,8 +27,7 @@ setenv @VARIABLE@ @VALUE@
 @@element
 prepend-path @VARIABLE@ @VALUE@
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 error @REASON@

@@ -4,10 +4,13 @@
 #
 # Source it, as often as you like:   . ./FILE
 # Undo it:                           sage_doctor_deactivate
-# Lasting places for that line are ~/.profile and job scripts; shells that nobody types into leave ~/.bashrc early.
-# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone exactly and told from your own values.
+# Lasting places for that line are ~/.profile and job scripts; shells that nobody
+# types into leave ~/.bashrc early.
+# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone
+# exactly and told from your own values.
 
-# Takes back what these notes say, whichever run made them. A value that was changed since is left alone.
+# Takes back what these notes say, whichever run made them. A value that was
+# changed since is left alone.
 sage_doctor_undo() {
   sage_doctor_names=${SAGE_DOCTOR_ENV_NAMES-}
   while [ -n "$sage_doctor_names" ]; do
@@ -119,8 +122,7 @@ sage_doctor_force @VARIABLE@ @VALUE@
 @@element
 sage_doctor_prepend @VARIABLE@ @VALUE@
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 printf '%s\n' @REASON@ >&2; return 1

@@ -3,50 +3,58 @@
 #
 # Dot-source it, as often as you like:   . ./FILE
 # Undo it:                               sage_doctor_deactivate
-# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone and told from your own values.
-# PowerShell can't tell an empty variable from one that is not set: an empty one is gone afterwards.
+# What it sets is noted in SAGE_DOCTOR_ENV_* variables, so that it can be undone
+# and told from your own values.
+# A variable that is set but empty counts as not set, as it does in PowerShell before 7.5.
 
-# Takes back what these notes say, whichever run made them. A value that was changed since is left alone.
+# $null takes the variable away. It must not come to .NET as a string: there it
+# would be an empty one.
+function global:sage_doctor_put([string]$name, $value) {
+  if ([string]::IsNullOrEmpty($value)) { $value = [NullString]::Value }
+  [Environment]::SetEnvironmentVariable($name, $value)
+}
+
+# Takes back what these notes say, whichever run made them. A value that was
+# changed since is left alone.
 function global:sage_doctor_undo {
-  foreach ($name in ("$env:SAGE_DOCTOR_ENV_NAMES" -split ':')) {
+  foreach ($name in ([string][Environment]::GetEnvironmentVariable('SAGE_DOCTOR_ENV_NAMES')).Split(':')) {
     if ($name -cnotmatch '^[A-Za-z_][A-Za-z0-9_]*$') { continue }
     $value = [Environment]::GetEnvironmentVariable($name)
     $old = [Environment]::GetEnvironmentVariable("SAGE_DOCTOR_ENV_OLD_$name")
     $set = [Environment]::GetEnvironmentVariable("SAGE_DOCTOR_ENV_SET_$name")
     $added = [Environment]::GetEnvironmentVariable("SAGE_DOCTOR_ENV_ADDED_$name")
     if ($null -ne $value -and $added) {
-      $folders = [System.Collections.Generic.List[string]]::new()
-      foreach ($folder in ($value -split ':')) { $folders.Add($folder) }
-      foreach ($element in ($added -split ':')) { [void]$folders.Remove($element) }
-      [Environment]::SetEnvironmentVariable($name, ($folders -join ':'))
+      $folders = [System.Collections.Generic.List[string]]::new([string[]]$value.Split(':'))
+      foreach ($element in $added.Split(':')) { [void]$folders.Remove($element) }
+      sage_doctor_put $name ($folders -join ':')
     } elseif ($null -ne $value -and $value -ceq $set) {
-      [Environment]::SetEnvironmentVariable($name, $old)
+      sage_doctor_put $name $old
     }
-    foreach ($kind in 'OLD', 'SET', 'ADDED') {
-      [Environment]::SetEnvironmentVariable("SAGE_DOCTOR_ENV_${kind}_$name", $null)
-    }
+    foreach ($kind in 'OLD', 'SET', 'ADDED') { sage_doctor_put "SAGE_DOCTOR_ENV_${kind}_$name" $null }
   }
-  [Environment]::SetEnvironmentVariable('SAGE_DOCTOR_ENV', $null)
-  [Environment]::SetEnvironmentVariable('SAGE_DOCTOR_ENV_NAMES', $null)
+  sage_doctor_put 'SAGE_DOCTOR_ENV' $null
+  sage_doctor_put 'SAGE_DOCTOR_ENV_NAMES' $null
 }
 
 function global:sage_doctor_deactivate {
   sage_doctor_undo
-  Remove-Item -Path Function:sage_doctor_undo, Function:sage_doctor_deactivate
+  'sage_doctor_put', 'sage_doctor_undo', 'sage_doctor_deactivate' | ForEach-Object { Remove-Item "Function:$_" }
 }
 
+# Notes that the variable was changed.
 function sage_doctor_note([string]$name) {
   $names = [Environment]::GetEnvironmentVariable('SAGE_DOCTOR_ENV_NAMES')
-  [Environment]::SetEnvironmentVariable('SAGE_DOCTOR_ENV_NAMES', $(if ($names) { "${names}:$name" } else { $name }))
+  if ($names) { $name = "${names}:$name" }
+  sage_doctor_put 'SAGE_DOCTOR_ENV_NAMES' $name
 }
 
 # Gives the variable this value and notes what it was.
 function sage_doctor_force([string]$name, [string]$value) {
   $old = [Environment]::GetEnvironmentVariable($name)
   if ($old -ceq $value) { return }
-  [Environment]::SetEnvironmentVariable("SAGE_DOCTOR_ENV_OLD_$name", $old)
-  [Environment]::SetEnvironmentVariable("SAGE_DOCTOR_ENV_SET_$name", $value)
-  [Environment]::SetEnvironmentVariable($name, $value)
+  sage_doctor_put "SAGE_DOCTOR_ENV_OLD_$name" $old
+  sage_doctor_put "SAGE_DOCTOR_ENV_SET_$name" $value
+  sage_doctor_put $name $value
   sage_doctor_note $name
 }
 
@@ -58,18 +66,21 @@ function sage_doctor_set([string]$name, [string]$value) {
 # Puts the folder in front of the list, unless it is in front already.
 function sage_doctor_prepend([string]$name, [string]$folder) {
   $old = [Environment]::GetEnvironmentVariable($name)
-  if ($old -ceq $folder -or ($old -and $old.StartsWith("${folder}:", [StringComparison]::Ordinal))) { return }
+  if ("${old}:".StartsWith("${folder}:", [StringComparison]::Ordinal)) { return }
   $added = [Environment]::GetEnvironmentVariable("SAGE_DOCTOR_ENV_ADDED_$name")
   if (-not $added) { sage_doctor_note $name }
-  [Environment]::SetEnvironmentVariable("SAGE_DOCTOR_ENV_ADDED_$name", $(if ($added) { "${folder}:$added" } else { $folder }))
-  [Environment]::SetEnvironmentVariable($name, $(if ($old) { "${folder}:$old" } else { $folder }))
+  if ($added) { $added = "${folder}:$added" } else { $added = $folder }
+  sage_doctor_put "SAGE_DOCTOR_ENV_ADDED_$name" $added
+  if ($old) { $folder = "${folder}:$old" }
+  sage_doctor_put $name $folder
 }
 
 sage_doctor_undo
-[Environment]::SetEnvironmentVariable('SAGE_DOCTOR_ENV', '@MARK@')
+sage_doctor_put 'SAGE_DOCTOR_ENV' '@MARK@'
 
 @SETTINGS@
-Remove-Item -Path Function:sage_doctor_note, Function:sage_doctor_force, Function:sage_doctor_set, Function:sage_doctor_prepend
+'sage_doctor_note', 'sage_doctor_force', 'sage_doctor_set', 'sage_doctor_prepend' |
+  ForEach-Object { Remove-Item "Function:$_" }
 @@set
 # @WHY@
 sage_doctor_set '@VARIABLE@' @VALUE@
@@ -85,8 +96,7 @@ sage_doctor_force '@VARIABLE@' @VALUE@
 @@element
 sage_doctor_prepend '@VARIABLE@' @VALUE@
 @@kept
-# @VARIABLE@ keeps your own value @KEPT@ (with --force: @PLAIN@).
-# @WHY@
+# @KEEPS@
 
 @@failure
 throw @REASON@

@@ -5,6 +5,8 @@ import os
 import pathlib
 import pty
 import subprocess
+import sys
+import unittest
 
 BINARY = os.environ["SAGE_DOCTOR"]
 SOURCE = pathlib.Path(os.environ["SAGE_SOURCE"])
@@ -33,6 +35,32 @@ def check_json(*arguments, **options):
     finished = run("check", "--json", *arguments, **options)
     assert finished.returncode in (0, 1), finished.stderr
     return json.loads(finished.stdout)
+
+
+def run_deep(*arguments, environment=None):
+    """The report of check --deep --json."""
+    finished = subprocess.run(
+        [BINARY, "check", "--deep", "--json", "--no-redact", *map(str, arguments)],
+        env=BARE_ENVIRONMENT if environment is None else environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=900,
+    )
+    assert finished.returncode in (0, 1), finished.stderr
+    return json.loads(finished.stdout)
+
+
+def main():
+    """unittest.main() for files whose tests need something installed: says why a test was skipped, and exits with 77,
+    which ctest calls skipped, when that was all of them."""
+    result = unittest.main(module="__main__", exit=False).result
+    for test, reason in result.skipped:
+        print(f"skipped: {test.id()}: {reason}", file=sys.stderr)
+    if not result.wasSuccessful():
+        sys.exit(1)
+    all_skipped = result.skipped and result.testsRun <= len(result.skipped)
+    sys.exit(77 if all_skipped else 0)
 
 
 def run_on_terminal(*arguments, environment=None):

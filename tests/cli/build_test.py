@@ -223,6 +223,16 @@ class FewerCompilers(Prefix):
         if pathlib.Path("/etc/debian_version").exists():
             self.assertIn("apt install clang", finished.stdout)
 
+    def test_without_any_compiler_objects_made_beforehand_do(self):
+        finished = self.build_without([*NEW_CLANGS, *OLD_CLANGS, HIPCC], "--target", "gfx1200")
+        if "no prebuilt object" in finished.stdout:
+            self.skipTest("this program carries no objects for gfx1200")
+        self.assertEqual(finished.returncode, 0, finished.stdout + finished.stderr)
+        self.assertIn("made together with sage-doctor (prebuilt)", " ".join(finished.stdout.split()))
+        (target,) = self.manifest()["targets"]
+        self.assertEqual((target["toolchain"]["kind"], len(target["kernels"])), ("prebuilt", 17))
+        self.assertEqual({kernel["origin"] for kernel in target["kernels"]}, {"prebuilt"})
+
     @unittest.skipUnless(os.path.exists("/usr/lib/x86_64-linux-gnu/libamdhip64.so"), "needs hipRTC (package libamdhip64-dev)")
     def test_without_any_compiler_program_hiprtc_builds_in_memory(self):
         finished = self.build_without([*NEW_CLANGS, *OLD_CLANGS, HIPCC], "--target", "gfx90a")

@@ -1,41 +1,15 @@
-"""check --deep: what compilers and runtimes of Debian 12 really do, replay of it, and an interrupt that leaves nothing."""
+"""check --deep: an interrupt that leaves nothing, and replay of what was proved. No package is needed for it."""
 
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 import tempfile
 import time
 import unittest
 
-from binary import BARE_ENVIRONMENT, BINARY
-
-HIPCC = "/usr/bin/hipcc"
-CLANG_19 = shutil.which("clang++-19")
-LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
-HIP_5_2 = LIBRARIES / "libamdhip64.so.5.2.21153"
-
-
-def run_deep(*arguments, environment=None):
-    """The report of check --deep --json."""
-    finished = subprocess.run(
-        [BINARY, "check", "--deep", "--json", "--no-redact", *map(str, arguments)],
-        env=BARE_ENVIRONMENT if environment is None else environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=900,
-    )
-    assert finished.returncode in (0, 1), finished.stderr
-    return json.loads(finished.stdout)
-
-
-def proofs_for(target):
-    """By (resolved path of the compiler, source)."""
-    compilations = run_deep("--target", target)["facts"]["proofs"]["compilations"]
-    return {(os.path.realpath(proof["compiler"]), proof["source"]): proof for proof in compilations}
+from binary import BARE_ENVIRONMENT, BINARY, run_deep
 
 
 def processes_with(text):
@@ -56,69 +30,6 @@ def wait_until(condition, what):
             return
         time.sleep(0.02)
     raise AssertionError(what)
-
-
-class Truths(unittest.TestCase):
-    """Known truths of hipcc, hipRTC and comgr 5.2.3 and of clang 19."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.known = {}
-
-    def proof(self, compiler, source, target):
-        if target not in self.known:
-            self.known[target] = proofs_for(target)
-        key = (os.path.realpath(compiler), source)
-        self.assertIn(key, self.known[target], target)
-        return self.known[target][key]
-
-    def assert_built(self, compiler, source, target):
-        proof = self.proof(compiler, source, target)
-        self.assertIs(proof["built"], True, proof)
-        self.assertEqual(proof["object_target"], target)
-        self.assertEqual(proof["outcome"], "ok")
-
-    def assert_refused(self, compiler, source, target, words, outcome="exit status 1"):
-        proof = self.proof(compiler, source, target)
-        self.assertIs(proof["built"], False, proof)
-        self.assertEqual(proof["outcome"], outcome)
-        self.assertIn(words, proof["message"])
-
-    @unittest.skipUnless(os.path.exists(HIPCC) and HIP_5_2.exists(), "needs hipcc 5.2.3 (Debian 12: hipcc, libamdhip64-dev)")
-    def test_hipcc(self):
-        for target in ("gfx90a", "gfx1030"):
-            self.assert_built(HIPCC, "freestanding", target)
-            self.assert_built(HIPCC, "with-headers", target)
-        self.assert_built(HIPCC, "freestanding", "gfx1100")
-        self.assert_refused(HIPCC, "with-headers", "gfx1100", "cannot find ROCm device library")
-        self.assert_refused(HIPCC, "freestanding", "gfx1201", "invalid target ID")
-        self.assert_refused(HIPCC, "with-headers", "gfx1201", "invalid target ID")
-
-    @unittest.skipUnless(CLANG_19 and shutil.which("ld.lld-19"), "needs clang-19 and lld-19")
-    def test_clang_19(self):
-        for target in ("gfx1100", "gfx1201", "gfx942"):
-            self.assert_built(CLANG_19, "freestanding", target)
-
-    @unittest.skipUnless(HIP_5_2.exists(), "needs libamdhip64 5.2.3 (Debian 12: libamdhip64-dev)")
-    def test_hiprtc(self):
-        self.assert_built(HIP_5_2, "freestanding", "gfx90a")
-        self.assert_built(HIP_5_2, "with-headers", "gfx90a")
-        self.assert_refused(HIP_5_2, "freestanding", "gfx1100", "does not list gfx1100", "not supported")
-
-    @unittest.skipUnless((LIBRARIES / "libamd_comgr.so.2.4.0").exists(), "needs libamd_comgr 2.4 (Debian 12: libamd-comgr2)")
-    def test_comgr(self):
-        comgr = LIBRARIES / "libamd_comgr.so.2.4.0"
-        self.assert_built(comgr, "freestanding", "gfx90a")
-        self.assert_refused(comgr, "freestanding", "gfx1100", "does not list gfx1100", "not supported")
-
-    @unittest.skipUnless(HIP_5_2.exists(), "needs libamdhip64 5.2.3 (Debian 12: libamdhip64-dev)")
-    def test_the_runtime_is_loaded_and_asked(self):
-        runtimes = run_deep("--target", "gfx1201")["facts"]["proofs"]["runtimes"]
-        proof = next(proof for proof in runtimes if os.path.realpath(proof["library"]) == str(HIP_5_2))
-        self.assertIs(proof["loaded"], True)
-        self.assertEqual(proof["version"], "5.2.21153")
-        if not os.path.exists("/dev/kfd"):
-            self.assertEqual((proof["outcome"], proof["devices"]), ("ok", 0))
 
 
 class Deep(unittest.TestCase):

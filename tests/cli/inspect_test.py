@@ -11,7 +11,7 @@ import unittest
 
 import jsonschema
 
-from binary import SOURCE, run
+from binary import SOURCE, main, run
 
 SCHEMA = json.loads((SOURCE / "docs" / "inspect-schema.json").read_text())
 LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
@@ -290,4 +290,4 @@ class Inspect(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import loader_workshop
+from binary import main
 from loader_workshop import Workshop, differences, libs_json, predicted
 
 TARGET = "libtarget.so.1"
@@ -66,6 +67,30 @@ class Loader(unittest.TestCase):
                 root = shop.tree(files)
                 self.compare((own, mid, main, opened, places), root / "main",
                              opened=[root / "libmid.so"] if opened else [],
+                             variables={"LD_LIBRARY_PATH": f"{root}/L:{root}"})
+
+    def test_a_library_that_opens_another_searches_by_its_own_path(self):
+        """program -> libmid.so -> libcaller.so, or the program opens libcaller.so itself; that opens TARGET by its
+        plain name, as ctypes and the runtimes do."""
+        shop = self.shop
+        tags = {"none": {}, "rpath": {"rpath": "$ORIGIN/{}"}, "runpath": {"runpath": "$ORIGIN/{}"}}
+
+        def tagged(tag, place):
+            return {name: text.format(place) for name, text in tags[tag].items()}
+
+        target = shop.library(soname=TARGET)
+        for own, mid, main in itertools.product(["none", "rpath", "runpath", "both"], [None, *tags], tags):
+            caller = shop.calling_library(rpath="$ORIGIN/R", runpath="$ORIGIN/U") if own == "both" else (
+                shop.calling_library(**tagged(own, "R")))
+            middle = shop.library(needed=["libcaller.so"], **tagged(mid or "none", "I"))
+            used = ["L"] + [place for place, tag in (("M", main), ("I", mid)) if tag not in ("none", None)]
+            used += {"none": [], "both": ["R", "U"]}.get(own, ["R"])
+            for places in subsets(used):
+                files = {"main": shop.program(**tagged(main, "M")), "libmid.so": middle, "libcaller.so": caller}
+                files.update({f"{place}/{TARGET}": ("copy", target) for place in places})
+                root = shop.tree(files)
+                self.compare((own, mid, main, places), root / "main",
+                             opened=[root / ("libmid.so" if mid else "libcaller.so"), f"@{TARGET}"],
                              variables={"LD_LIBRARY_PATH": f"{root}/L:{root}"})
 
     def test_an_object_that_is_loaded_already_is_found_again(self):
@@ -266,4 +291,4 @@ class Loader(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -17,13 +17,24 @@ DT_AUXILIARY = 0x7FFFFFFD
 DRIVER = r"""
 #include <dlfcn.h>
 #include <stdio.h>
+typedef void* Open(const char*);
+static void* open_as_told(const char* name) {
+  if (name[0] != '@') return dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+  Open* open_here = (Open*)dlsym(RTLD_DEFAULT, "open_here");  /* of a library that is loaded */
+  return open_here ? open_here(name + 1) : 0;
+}
 int main(int count, char** names) {
-  for (int i = 1; i < count; ++i) puts(dlopen(names[i], RTLD_NOW | RTLD_GLOBAL) ? "opened" : "failed");
+  for (int i = 1; i < count; ++i) puts(open_as_told(names[i]) ? "opened" : "failed");
   FILE* maps = fopen("/proc/self/maps", "r");
   char line[8192];
   while (fgets(line, sizeof line, maps)) fputs(line, stdout);
   return 0;
 }
+"""
+
+CALLER = r"""
+#include <dlfcn.h>
+void* open_here(const char* name) { return dlopen(name, RTLD_NOW | RTLD_GLOBAL); }
 """
 
 
@@ -40,8 +51,11 @@ class Workshop:
         self._trees = 0
         (self.parts / "empty.c").write_text("")
         (self.parts / "driver.c").write_text(DRIVER)
+        (self.parts / "caller.c").write_text(CALLER)
         self._compile("-c", "-o", self.parts / "empty.o", self.parts / "empty.c")
         self._compile("-c", "-o", self.parts / "driver.o", self.parts / "driver.c")
+        # No tail call: the loader tells the caller by the return address.
+        self._compile("-c", "-fPIC", "-O0", "-o", self.parts / "caller.o", self.parts / "caller.c")
 
     def close(self):
         self._scratch.cleanup()
@@ -84,8 +98,13 @@ class Workshop:
         """A shared library; the same arguments give the same file."""
         return self._link(["-shared", "-nostdlib", self.parts / "empty.o"], soname, needed, rpath, runpath)
 
+    def calling_library(self, rpath=None, runpath=None):
+        """A shared library that opens what a program's argument "@name" says."""
+        return self._link(["-shared", "-nostdlib", self.parts / "caller.o"], "libcaller.so", (), rpath, runpath)
+
     def program(self, needed=(), rpath=None, runpath=None):
-        """Opens its arguments one after the other, then prints /proc/self/maps."""
+        """Opens its arguments one after the other, then prints /proc/self/maps. "@name" is opened by the
+        calling_library() among those before it."""
         return self._link([self.parts / "driver.o"], None, needed, rpath, runpath)
 
     def tree(self, files):
@@ -173,7 +192,9 @@ def predicted(program, opened=(), variables={}, cwd="/"):
     if opened:
         arguments = ["--program", program, opened[0]]
         for name in opened[1:]:
-            arguments += ["--then", name]
+            arguments += ["--then", str(name).removeprefix("@")]
+        if any(str(name).startswith("@") for name in opened):
+            arguments += ["--caller", "libcaller.so"]
     else:
         arguments = [program]
     told = libs_json(*arguments, variables=variables, cwd=cwd)

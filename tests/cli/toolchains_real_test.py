@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-from binary import run
+from binary import main, run
 
 TARGETS = ["gfx90a", "gfx1030", "gfx942", "gfx1100", "gfx1201"]
 
@@ -98,4 +98,4 @@ class Real(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    main()

@@ -24,6 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string text = sage::inspect_text(*found, {});
   if (text.find_first_of("\x1b\r\b\x7f") != std::string::npos) std::abort();
-  if (sage::inspect_json(*found, "0").empty()) std::abort();
+  if (sage::inspect_json(*found, "0", sage::Redaction()).empty()) std::abort();
   return 0;
 }

@@ -9,6 +9,7 @@
 #include "probes/sage_install.hpp"
 #include "probes/torch_targets.hpp"
 #include "probes/torch_version.hpp"
+#include "probes/triton_install.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
@@ -21,6 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)sage::mapped_folder(text, "torch");
   (void)sage::masks_tail(text, "/kernel.py");
   (void)sage::package_of_interest("/site", text);
+  (void)sage::triton_search(text, "/driver.py");
+  if (sage::triton_version(text).size() > size) std::abort();
   for (const std::string& target : sage::targets_in_names({text})) {
     if (!target.starts_with("gfx")) std::abort();
   }

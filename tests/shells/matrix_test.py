@@ -1,195 +1,21 @@
 """The scripts of `sage-doctor env`, sourced by real shells.
 
 Each case writes a script, has a shell source it once, twice, undo it, do both again, and notes the whole environment in
-between. A shell that is not installed is skipped, with the reason. The expected environment is worked out here, in
-Python, from the settings of `--shell json`: a second opinion about what the scripts do.
+between. A shell that is not installed is skipped, with the reason. The expected environment is worked out in shells.py
+from the settings of `--shell json`: a second opinion about what the scripts do.
 """
 
-import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
-from binary import BINARY  # noqa: E402
-
-ENV = shutil.which("env", path="/usr/bin:/bin")
-
-# Language, the command that starts the shell bare, whether it knows `set -eu`.
-SHELLS = {
-    "bash": ("bash", ["bash", "--norc", "--noprofile"], True),
-    "sh": ("sh", ["sh"], True),
-    "dash": ("dash", ["dash"], True),
-    "zsh": ("zsh", ["zsh", "-f"], True),
-    "mksh": ("mksh", ["mksh"], True),
-    "fish": ("fish", ["fish", "--no-config"], False),
-    "tcsh": ("csh", ["tcsh", "-f"], False),
-}
-
-# What shells set by themselves, each in its own way.
-OWN_TO_SHELLS = {"_", "SHLVL", "PWD", "OLDPWD", "LOGNAME", "USER", "GROUP", "HOST", "HOSTTYPE", "OSTYPE", "MACHTYPE",
-                 "VENDOR", "NLSPATH"}
-
-ODD_ROOT = "/opt/rocm-7.2.0 it's $HOME \"q\" `x` ! *?[a]{b,c}~"
-SPACED_ROOT = "/opt/rocm-7.2.0 beta"
-
-# Environments to source the script in: nothing; set but empty; values and lists of one's own, with empty elements.
-SITUATIONS = {
-    "bare": {},
-    "empty": {"LD_LIBRARY_PATH": "", "ROCM_PATH": "", "HIP_PATH": ""},
-    "own values": {"LD_LIBRARY_PATH": ":/a b::/c", "ROCM_PATH": "/mine's $x", "HIP_PATH": "x\ny !z\\"},
-    "already there": {"LD_LIBRARY_PATH": "/opt/rocm-7.2.0 beta/lib:/z", "MAX_JOBS": "3"},
-}
+from shells import (ANSWER, BARE, BINARY, CAPTURES, ENV, ODD_FOLDERS, ODD_ROOT, SHELLS, SITUATIONS, SPACED_ROOT,
+                    ShellTest, environment_of, expected_environment, without_notes, write_live_root)
 
 
-def toml(text):
-    return json.dumps(text, ensure_ascii=False)
-
-
-def write_capture(folder, root):
-    """A machine with a ROCm at `root` that needs everything set: no entry in PATH, libraries that nothing leads to."""
-    folder.mkdir()
-    (folder / "capture.toml").write_text(CAPTURE.replace("@ROOT@", toml(root)[1:-1]), encoding="utf-8")
-    return folder
-
-
-CAPTURE = """
-capture_version = 1
-description = "ROCm in an odd folder"
-
-[process]
-usable_cpus = 16
-
-[system]
-libc = "glibc 2.39"
-
-[environment]
-PATH = "/usr/local/bin:/usr/bin:/bin"
-
-[path."/proc/sys/kernel/osrelease"]
-text = "6.14.0-37-generic"
-
-[path."/proc/meminfo"]
-text = \"\"\"
-MemTotal:       16000000 kB
-MemAvailable:   10000000 kB
-SwapTotal:             0 kB
-SwapFree:              0 kB
-\"\"\"
-
-[path."@ROOT@/.info/version"]
-text = "7.2.0-43"
-
-[path."@ROOT@/bin/hipcc"]
-mode = "0755"
-
-[path."@ROOT@/bin/amdclang++"]
-mode = "0755"
-
-[path."@ROOT@/lib/llvm/bin/clang++"]
-mode = "0755"
-
-[path."@ROOT@/lib/llvm/bin/ld.lld"]
-mode = "0755"
-
-[path."@ROOT@/lib/llvm/lib/clang"]
-type = "directory"
-names = ["20"]
-
-[path."@ROOT@/lib/llvm/lib/clang/20"]
-type = "directory"
-
-[path."@ROOT@/include/hip/hip_runtime.h"]
-type = "file"
-
-[path."@ROOT@/include/hip/hip_version.h"]
-text = "#define HIP_VERSION_MAJOR 7"
-
-[path."@ROOT@/lib/llvm/amdgcn/bitcode"]
-type = "directory"
-names = ["ocml.bc", "ockl.bc", "oclc_isa_version_1201.bc"]
-"""
-
-
-def environment_of(blob):
-    """{name: value} of the output of env -0, without what shells set themselves."""
-    items = (item.partition(b"=") for item in blob.split(b"\0") if item)
-    variables = {name.decode(): value for name, _, value in items}
-    return {name: value for name, value in variables.items() if name not in OWN_TO_SHELLS}
-
-
-def expected_environment(before, settings, force):
-    """What sourcing the script makes of `before`, apart from the notes that it keeps."""
-    after = dict(before)
-    for setting in settings:
-        name = setting["variable"]
-        old = after.get(name)
-        if setting["kind"] == "set":
-            if force or not old:
-                after[name] = setting["values"][0].encode()
-            continue
-        for element in (value.encode() for value in reversed(setting["values"])):
-            current = after.get(name, b"")
-            if not (current + b":").startswith(element + b":"):
-                after[name] = element + (b":" + current if current else b"")
-    return after
-
-
-def without_notes(variables):
-    return {name: value for name, value in variables.items() if not name.startswith("SAGE_DOCTOR_ENV")}
-
-
-class Matrix(unittest.TestCase):
-    def setUp(self):
-        place = tempfile.TemporaryDirectory(prefix="sage doctor's ")
-        self.addCleanup(place.cleanup)
-        self.folder = pathlib.Path(place.name)
-
-    def script(self, language, root, *options, made={}):
-        """The finished `sage-doctor env` for a ROCm at `root`. Run once for each: the same words come every time."""
-        wish = (language, root, options)
-        if wish not in made:
-            with tempfile.TemporaryDirectory() as place:
-                capture = write_capture(pathlib.Path(place) / "capture", root)
-                made[wish] = subprocess.run([BINARY, "env", "--capture", capture, "--shell", language, *options],
-                                            capture_output=True, timeout=60, check=False,
-                                            env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"})
-        return made[wish]
-
-    def settings(self, root):
-        return json.loads(self.script("json", root).stdout)["settings"]
-
-    def source(self, name, script, lines, variables, strict):
-        """Runs `lines` in a bare shell; "@" in them sources the script, "!N" notes the environment as N."""
-        _, command, knows_set = SHELLS[name]
-        file = self.folder / "environment of mine"
-        file.write_bytes(script)
-        notes = self.folder / "notes"
-        shutil.rmtree(notes, ignore_errors=True)
-        notes.mkdir()
-        quoted = "'" + str(file).replace("'", "'\\''") + "'" if name != "fish" else "'" + str(file).replace("'", "\\'") + "'"
-        out = "'" + str(notes).replace("'", "'\\''") + "'" if name != "fish" else "'" + str(notes).replace("'", "\\'") + "'"
-        text = ""
-        if strict:
-            text += "set -eu\nset -C\nIFS=/:ao\n" if knows_set else "set noclobber\n" if name == "tcsh" else ""
-        for line in lines:
-            if line == "@":
-                text += ("source " if name in ("fish", "tcsh") else ". ") + quoted + "\n"
-            elif line.startswith("!"):
-                text += f"{ENV} -0 > {out}/{line[1:]}\n"
-            else:
-                text += line + "\n"
-        program = self.folder / "program"
-        program.write_text(text, encoding="utf-8")
-        finished = subprocess.run([*command, str(program)], env=variables, cwd=self.folder, capture_output=True,
-                                  timeout=60, check=False, stdin=subprocess.DEVNULL)
-        self.assertEqual((finished.returncode, finished.stderr), (0, b""), f"{name}\n{text}\n{finished.stderr.decode()}")
-        return {note.name: environment_of(note.read_bytes()) for note in notes.iterdir()}
-
+class Matrix(ShellTest):
     def check_round_trip(self, name, root, situation, force, strict):
         language = SHELLS[name][0]
         finished = self.script(language, root, *(["--force"] if force else []))
@@ -207,18 +33,14 @@ class Matrix(unittest.TestCase):
         self.assertEqual(without_notes(seen["1"]), expected)
         self.assertTrue(seen["1"]["SAGE_DOCTOR_ENV"].startswith(b"sage-doctor-env/1,"))
 
-    def each_shell(self):
-        for name, (_, command, _) in SHELLS.items():
-            with self.subTest(shell=name):
-                if shutil.which(command[0]) is None:
-                    self.skipTest(f"{command[0]} is not installed")
-                yield name
-
     def test_the_capture_needs_every_kind_of_setting(self):
         kinds = {setting["variable"]: setting["kind"] for setting in self.settings(SPACED_ROOT)}
         for variable in ("ROCM_PATH", "HIP_PATH", "HIP_DEVICE_LIB_PATH", "MAX_JOBS"):
             self.assertEqual(kinds.get(variable), "set", kinds)
+        self.assertEqual(kinds.get("HSA_ENABLE_DXG_DETECTION"), "set", kinds)
         self.assertEqual(kinds.get("PATH"), "prepend", kinds)
+        folders = {setting["variable"]: setting["values"] for setting in self.settings(SPACED_ROOT)}
+        self.assertEqual(folders.get("LD_LIBRARY_PATH"), [SPACED_ROOT + "/lib", "/usr/lib/wsl/lib"])
 
     def test_sourced_undone_and_sourced_again(self):
         for name in self.each_shell():
@@ -231,25 +53,52 @@ class Matrix(unittest.TestCase):
     def test_odd_characters_survive_or_are_refused_by_name(self):
         for name in self.each_shell():
             with self.subTest(shell=name):
-                if name == "tcsh":
-                    refused = self.script("csh", ODD_ROOT)
-                    self.assertEqual(refused.returncode, 1)
-                    self.assertIn(b"cannot write PATH for csh", refused.stderr)
-                else:
-                    self.check_round_trip(name, ODD_ROOT, "own values", True, True)
+                self.check_round_trip(name, ODD_ROOT, "own values", True, True)
+
+    def test_bytes_of_every_kind_in_a_folder_that_is_there(self):
+        """A live machine, not a capture: the folder is on this disk, and a program in it answers by its plain name."""
+        for name in self.each_shell():
+            language, _, _ = SHELLS[name]
+            for folder in ODD_FOLDERS:
+                with self.subTest(shell=name, folder=folder):
+                    root = os.fsencode(self.folder) + b"/" + folder
+                    write_live_root(root)
+                    made = subprocess.run([BINARY, "env", "--root", root, "--shell", language], capture_output=True,
+                                          timeout=60, check=False, env=BARE)
+                    if language == "csh" and (b"\n" in folder or b"\xff" in folder):
+                        self.assertEqual(made.returncode, 1)
+                        self.assertRegex(made.stderr, b"cannot write (ROCM_PATH|PATH) for csh")
+                        continue
+                    self.assertEqual(made.returncode, 0, made.stderr)
+                    seen = self.source(name, made.stdout,
+                                       ["!0", "@", "!1", f"hipcc > '{ANSWER}'", "@", "!2",
+                                        "sage_doctor_deactivate", "!3"],
+                                       {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}, True)
+                    self.assertEqual((self.folder / ANSWER).read_bytes(), b"the odd hipcc\n")
+                    self.assertEqual(seen["1"]["ROCM_PATH"], root)
+                    self.assertEqual(seen["1"]["PATH"], root + b"/bin:/usr/bin:/bin")
+                    self.assertEqual(seen["1"], seen["2"])
+                    self.assertEqual(seen["0"], seen["3"])
+                    if name != "bash":
+                        continue
+                    (self.folder / "script").write_bytes(made.stdout)
+                    check = subprocess.run([BINARY, "env", "--check", self.folder / "script"], capture_output=True,
+                                           timeout=60, check=False, env=BARE)
+                    self.assertEqual((check.returncode, check.stdout[-8:]), (0, b": fresh\n"), check.stdout)
 
     def test_a_later_edit_is_left_alone(self):
-        script = self.script("sh", SPACED_ROOT).stdout
-        for name in ("bash", "dash", "zsh", "mksh"):
-            if shutil.which(name) is None:
-                continue
-            with self.subTest(shell=name):
-                seen = self.source(name, script,
-                                   ["@", 'export PATH="/later:$PATH:/last" ROCM_PATH=/changed', "sage_doctor_deactivate", "!1"],
-                                   {"PATH": "/usr/bin:/bin"}, True)
-                self.assertEqual(seen["1"]["PATH"], b"/later:/usr/bin:/bin:/last")
-                self.assertEqual(seen["1"]["ROCM_PATH"], b"/changed")
-                self.assertNotIn("HIP_PATH", seen["1"])
+        edits = {"fish": ['set -gx PATH /later $PATH /last', 'set -gx ROCM_PATH /changed'],
+                 "tcsh": ['setenv PATH "/later:${PATH:q}:/last"', 'setenv ROCM_PATH /changed']}
+        for name in self.each_shell():
+            edit = edits.get(name, ['export PATH="/later:$PATH:/last" ROCM_PATH=/changed'])
+            script = self.script(SHELLS[name][0], SPACED_ROOT).stdout
+            seen = self.source(name, script, ["@", *edit, "sage_doctor_deactivate", "!1"],
+                               {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": ""}, True)
+            self.assertEqual(seen["1"]["PATH"], b"/later:/usr/bin:/bin:/last")
+            self.assertEqual(seen["1"]["ROCM_PATH"], b"/changed")
+            self.assertEqual(seen["1"]["LD_LIBRARY_PATH"], b"")
+            self.assertNotIn("HIP_PATH", seen["1"])
+            self.assertEqual(without_notes(seen["1"]), seen["1"])
 
     def test_another_script_takes_the_first_one_back(self):
         first, second = self.script("sh", SPACED_ROOT).stdout, self.script("sh", "/opt/rocm-7.2.0").stdout
@@ -262,15 +111,20 @@ class Matrix(unittest.TestCase):
         self.assertEqual(seen["0"], seen["2"])
 
     def test_one_shell_takes_back_what_another_has_set(self):
+        """Also what its own script does not set: a bare one that finds nothing to do."""
+        bare = CAPTURES / "healthy-wsl2-rocm714"
         posix = self.folder / "posix"
-        posix.write_bytes(self.script("sh", SPACED_ROOT).stdout)
+        posix.write_bytes(self.script("sh", ODD_ROOT).stdout)
         for name in self.each_shell():
             if name == "bash":
                 continue
             with self.subTest(shell=name):
                 language, command, _ = SHELLS[name]
                 own = self.folder / "own"
-                own.write_bytes(self.script(language, SPACED_ROOT).stdout)
+                made = subprocess.run([BINARY, "env", "--capture", bare, "--shell", language], capture_output=True,
+                                      timeout=60, check=True, env=BARE)
+                self.assertIn(b"Nothing has to be set", made.stdout)
+                own.write_bytes(made.stdout)
                 word = "source" if name in ("fish", "tcsh") else "."
                 inner = self.folder / "inner"
                 file = str(own).replace("'", "'\\''" if name != "fish" else "\\'")
@@ -291,6 +145,33 @@ class Matrix(unittest.TestCase):
                                      f'command -v python3 > "{notes}"', "sage_doctor_deactivate", "deactivate"],
                     {"PATH": "/usr/bin:/bin"}, False)
         self.assertEqual(notes.read_text(encoding="utf-8").strip(), f"{self.folder}/venv/bin/python3")
+
+    def test_an_environment_of_python_may_come_and_go_in_any_order(self):
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", self.folder / "venv"], check=True, timeout=60)
+        files = {"fish": "activate.fish", "tcsh": "activate.csh"}
+        for name in self.each_shell():
+            script = self.script(SHELLS[name][0], SPACED_ROOT).stdout
+            quoted = str(self.folder).replace("'", "\\'" if name == "fish" else "'\\''")
+            word = "source" if name in ("fish", "tcsh") else "."
+            venv = f"{word} '{quoted}/venv/bin/{files.get(name, 'activate')}'"
+            # The prompt of an environment is not ours to compare; activate.csh asks for one.
+            start = ["set prompt = x"] if name == "tcsh" else []
+            for order in ([venv, "@", "deactivate", "sage_doctor_deactivate"],
+                          [venv, "@", "sage_doctor_deactivate", "deactivate"],
+                          ["@", venv, "deactivate", "sage_doctor_deactivate"],
+                          ["@", venv, "sage_doctor_deactivate", "deactivate"]):
+                with self.subTest(shell=name, order=order):
+                    where = f"python3 -c 'import sys; print(sys.prefix)' > '{ANSWER}'"
+                    inside = [*order[:2], where, *order[2:]]
+                    seen = self.source(name, script, [*start, "!0", *inside, "!1"], {"PATH": "/usr/bin:/bin"}, False)
+                    self.assertEqual((self.folder / ANSWER).read_text(encoding="utf-8").strip(),
+                                     f"{self.folder}/venv")
+                    for variables in seen.values():
+                        variables.pop("PS1", None)
+                    # An environment that is left last puts back the PATH that it found, with our folder.
+                    if order[0] == "@" and order[3] == "deactivate":
+                        seen["1"]["PATH"] = seen["1"]["PATH"].replace(SPACED_ROOT.encode() + b"/bin:", b"")
+                    self.assertEqual(seen["0"], seen["1"])
 
     def test_no_word_of_the_caller_changes(self):
         script = self.script("sh", SPACED_ROOT).stdout
@@ -327,29 +208,6 @@ class Matrix(unittest.TestCase):
                                           env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)})
                 self.assertNotIn("reached", finished.stdout)
                 self.assertIn("nothing usable", finished.stdout + finished.stderr)
-
-    def test_hipcc_of_this_machine_answers(self):
-        if shutil.which("hipcc") is None:
-            self.skipTest("hipcc is not installed")
-        script = self.folder / "here"
-        made = subprocess.run([BINARY, "env", "--toolchain", "hipcc", "--shell", "bash", "-o", script],
-                              capture_output=True, text=True, timeout=60, check=False)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        self.assertIn("Tier: compiler root", script.read_text(encoding="utf-8"))
-        answer = subprocess.run(["bash", "-euc", '. "$1"; hipcc --version', "bash", str(script)], capture_output=True,
-                                text=True, timeout=60, check=True)
-        self.assertIn("HIP version", answer.stdout)
-
-    def test_shellcheck_is_content(self):
-        if shutil.which("shellcheck") is None:
-            self.skipTest("shellcheck is not installed")
-        for language in ("sh", "bash", "dash"):
-            for root in (SPACED_ROOT, ODD_ROOT):
-                script = self.folder / f"{language}.sh"
-                script.write_bytes(self.script(language, root).stdout)
-                finished = subprocess.run(["shellcheck", "-s", language, script], capture_output=True, text=True,
-                                          timeout=60, check=False)
-                self.assertEqual(finished.stdout, "")
 
 
 if __name__ == "__main__":

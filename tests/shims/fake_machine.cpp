@@ -9,6 +9,8 @@
 //     garbage     64 adapters with nonsense in every field
 //     liar        the count is negative
 //     closed      opening fails with EACCES
+//   SAGE_FAKE_DEAD=DIR   a call on DIR, or on a path below it, never returns, as on the mount of a server that is gone
+//   SAGE_FAKE_LOG=FILE   every path that is named is written there, after the number of the process: "4711 /etc/passwd"
 //
 // Only calls that name a path, and ioctl, are replaced. Where a path is not concerned the real function is called.
 
@@ -50,10 +52,31 @@ bool is_dxg(const char* path) {
   return path != nullptr && path == dxg && !scenario().empty();
 }
 
+void log_path(std::string_view path) {
+  const std::string_view file = variable("SAGE_FAKE_LOG");
+  if (file.empty()) return;
+  const std::string line = std::to_string(getpid()) + " " + std::string(path) + "\n";
+  const long log = syscall(SYS_openat, AT_FDCWD, file.data(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  [[maybe_unused]] const long written = syscall(SYS_write, log, line.data(), line.size());
+  syscall(SYS_close, log);
+}
+
+void hang_where_dead(std::string_view path) {
+  const std::string_view dead = variable("SAGE_FAKE_DEAD");
+  if (dead.empty() || !path.starts_with(dead)) return;
+  if (path.size() == dead.size() || path[dead.size()] == '/') {
+    while (true) pause();
+  }
+}
+
 /// The path below SAGE_FAKE_ROOT when something is there, else the path itself.
 const char* redirected(const char* path) {
   static thread_local char buffer[2 * PATH_MAX];
   const std::string_view root = variable("SAGE_FAKE_ROOT");
+  if (path != nullptr) {
+    log_path(path);
+    hang_where_dead(path);
+  }
   if (path == nullptr || path[0] != '/' || root.empty()) return path;
   const std::string_view name = path;
   if (root.size() + name.size() >= sizeof buffer) return path;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "doctor/build/compile/command.hpp"
@@ -29,6 +31,13 @@ const JobEnvironment& clean_environment() {
       {"HIP_PLATFORM", "amd"},  // else hipcc may pass everything on to nvcc
   };
   return changes;
+}
+
+bool is_full(const std::string& folder) {
+  constexpr std::uintmax_t less_than_any_object = 64 * 1024;
+  std::error_code error;
+  const auto space = std::filesystem::space(folder, error);
+  return !error && space.available < less_than_any_object;
 }
 
 std::string output_path(const TargetRequest& request, const Unit& unit) {
@@ -137,7 +146,8 @@ class TargetCompilation {
     if (!end.good() || !wrote) {
       if (end.ending != JobEnding::stopped) {
         failures_[i] = explain_failure(end, {request_.compiler, request_.kind, request_.target, request_.parallel, wrote,
-                                             std::chrono::duration_cast<std::chrono::seconds>(request_.deadline)});
+                                             std::chrono::duration_cast<std::chrono::seconds>(request_.deadline),
+                                             is_full(request_.folder)});
       }
     } else {
       VerifiedObject object = verify(i, *written);

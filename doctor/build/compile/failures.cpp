@@ -112,6 +112,7 @@ std::string outcome_line(const JobEnd& end, const FailureFacts& facts) {
     }
   }
   if (end.good() && !facts.wrote_output) words += ", without output";
+  if (facts.disk_full) words += ", no space left";
   return "[" + words + "]";
 }
 

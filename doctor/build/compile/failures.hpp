@@ -26,6 +26,7 @@ struct FailureFacts {
   std::size_t parallel = 1;   ///< jobs that ran at a time
   bool wrote_output = false;  ///< there is an output file, of whatever contents
   std::chrono::seconds deadline{};
+  bool disk_full = false;  ///< lld on a full disk dies of SIGBUS and says nothing of it
 };
 
 /// By the rules of failures.toml, in the order of the file; its end (signal, deadline, no output) where none fits.

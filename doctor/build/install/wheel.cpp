@@ -184,7 +184,8 @@ std::optional<Error> move_into_place(const std::string& staged, const std::strin
   for (const std::string& name : before.dist_infos) {
     const std::string place = site_packages + "/" + name;
     const std::string away = staged + "/old-" + name;
-    if (name != dist_info && std::rename(place.c_str(), away.c_str()) != 0) return write_error(errno, "remove " + place);
+    if (name != dist_info && std::rename(place.c_str(), away.c_str()) != 0)
+      return write_error(errno, "remove " + place);
   }
   return sync_folder(site_packages);
 }

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "doctor/build/compile_jobs.hpp"
 #include "doctor/build/without_kernels.hpp"
 #include "tests/unit/checks/machines.hpp"
 
@@ -45,7 +44,8 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a build without wishes is for this machine's GPU, and has to run there") {
-  const BuildPlanning planning = make_build_plan(with_compilers({clang("/usr/bin/clang++-19", "19.1.7")}), tables(), {});
+  const Facts facts = with_compilers({clang("/usr/bin/clang++-19", "19.1.7")});
+  const BuildPlanning planning = make_build_plan(facts, tables(), {});
   REQUIRE(planning.problems.empty());
   CHECK(targets(planning) == Names{"gfx1201"});
   CHECK(planning.plan.targets_source == "this machine's GPU");
@@ -144,16 +144,4 @@ TEST_CASE("targets without kernels say what works there instead") {
   CHECK(without_kernels("gfx908", tables()).reason.find("nothing was checked") != std::string::npos);
   CHECK(without_kernels("gfx12-generic", tables()).advice.at(0).find("gfx120") != std::string::npos);
   CHECK(without_kernels("sm_75", tables()).reason.find("sm_80") != std::string::npos);
-}
-
-TEST_CASE("as many compilers run as CPUs and free memory allow, and one in any case") {
-  Platform platform;
-  platform.usable_cpus = 8U;
-  platform.memory_available = std::uint64_t{16} << 30;
-  CHECK(compile_jobs(platform) == 8);
-  platform.memory_available = 3 * compile_memory_bytes + 5;
-  CHECK(compile_jobs(platform) == 3);
-  platform.memory_limit = compile_memory_bytes / 2;
-  CHECK(compile_jobs(platform) == 1);
-  CHECK(compile_jobs(Platform{}) == 1);
 }

@@ -98,7 +98,10 @@ TEST_CASE("wrong numbers stand out, and a number that is none is no number in JS
   SmokeRun run;
   run.state = SmokeRun::State::ran;
   run.where = "gpu gfx1201";
-  run.records = {{"k", "dense", std::nan(""), 1, 2, 3, false, "written outside of out", "queries 0 to 127 of head 0"}};
+  run.records = {{"k", "dense", std::nan(""), 1, 2, 3, 0.012, 0.05, 0.02, false, "written outside of out", "queries 0 to 127 of head 0"}};
+  CHECK(wrong_numbers(run.records[0], run.where) ==
+        "k gives wrong numbers (gpu gfx1201, dense): written outside of out, relative L1 nan (allowed 0.012), worst row 2 (allowed 0.05), "
+        "LSE 3 (allowed 0.02); first in queries 0 to 127 of head 0");
   CHECK(has(smoke_run_text(run), "\"relative_l1\": null") != has(smoke_run_text(run), "\"relative_l1\":null"));
   const SmokeRun back = smoke_run_from_text(smoke_run_text(run));
   CHECK(back.state == SmokeRun::State::ran);

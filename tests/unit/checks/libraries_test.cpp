@@ -14,6 +14,7 @@ using test::commands_of;
 using test::finding_of;
 using test::findings_of;
 using test::healthy_facts;
+using test::set_variable;
 
 const std::string torch_hip = "/v/torch/lib/libamdhip64.so";
 const std::string system_hip = "/opt/rocm-7.2.0/lib/libamdhip64.so.7";
@@ -132,16 +133,40 @@ TEST_CASE("a missing runtime fails, another missing library of an extension warn
 TEST_CASE("a symbol version that the copy lacks fails by the path of the copy") {
   LoadPrediction torch = torch_alone();
   torch.unmet_versions = std::vector<UnmetVersion>{{"/v/torch/lib/libtorch_cpu.so", "/h/miniconda3/lib/libstdc++.so.6"s,
-                                                    "GLIBCXX_3.4.30"s}};
+                                                    "GLIBCXX_3.4.30"s, ""s}};
   const Finding conda = finding_of("libs.libstdcxx", with({torch}));
   CHECK(conda.status == Status::fail);
-  CHECK(contains(conda.cause, "conda"));
+  CHECK(contains(conda.cause, "conda environment is older"));
   CHECK(contains(commands_of(conda), "conda install"));
-  torch.unmet_versions = std::vector<UnmetVersion>{{"/v/torch/lib/libtorch_cpu.so", "/lib/libc.so.6"s, "GLIBC_2.38"s}};
+  torch.unmet_versions = std::vector<UnmetVersion>{{"/v/torch/lib/libtorch_cpu.so", "/lib/libc.so.6"s, "GLIBC_2.38"s, ""s}};
   const Finding old = finding_of("libs.libstdcxx", with({torch}));
   CHECK(old.status == Status::fail);
   CHECK(contains(old.cause, "glibc"));
   CHECK(commands_of(old).empty());
+}
+
+TEST_CASE("of an older C++ library it is told whether the system's would do") {
+  LoadPrediction torch = torch_alone();
+  UnmetVersion gap{"/v/torch/lib/libtorch_cpu.so", "/h/miniconda3/lib/libstdc++.so.6"s, "GLIBCXX_3.4.30"s,
+                   "/lib/libstdc++.so.6"s};
+  torch.unmet_versions = std::vector<UnmetVersion>{gap};
+  Facts facts = with({torch});
+  const Finding shadowed = finding_of("libs.libstdcxx", facts);
+  CHECK(contains(shadowed.cause, "the system's, which would do"));
+  CHECK(shadowed.evidence.back().source == "/lib/libstdc++.so.6");
+  CHECK(shadowed.evidence.back().value == "has GLIBCXX_3.4.30");
+
+  // By LD_LIBRARY_PATH: taking the folder out is a remedy only where the other copy does not lack it as well.
+  set_variable(facts, "LD_LIBRARY_PATH", "/h/miniconda3/lib");
+  CHECK(contains(finding_of("libs.libstdcxx", facts).remedies.front().text, "/lib/libstdc++.so.6 has what is needed"));
+  gap.served_by = ""s;
+  facts.libraries.predictions.value()[0].unmet_versions = std::vector<UnmetVersion>{gap};
+  CHECK(contains(commands_of(finding_of("libs.libstdcxx", facts)), "conda install"));
+  gap.served_by = Fact<std::string>::unknown("an older report");
+  facts.libraries.predictions.value()[0].unmet_versions = std::vector<UnmetVersion>{gap};
+  const Finding untold = finding_of("libs.libstdcxx", facts);
+  CHECK(untold.status == Status::fail);
+  CHECK(contains(untold.remedies.front().text, "may be newer"));
 }
 
 TEST_CASE("a plain name that leads to another release warns, to the same one is only mentioned") {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 
+#include "doctor/checks/registry.hpp"
+#include "doctor/checks/runner.hpp"
 #include "probes/base/text.hpp"
 #include "tests/support/sample_facts.hpp"
 
@@ -74,6 +76,15 @@ Finding with_runtimes(std::vector<RuntimeProof> proofs, Facts facts = deep_facts
 Finding with_python(PythonProof proof, Facts facts = deep_facts()) {
   facts.proofs.pythons = std::vector<PythonProof>{std::move(proof)};
   return finding_of("proof.python", facts);
+}
+
+/// Every check with its prerequisites.
+std::vector<Finding> run_all(const Facts& facts) {
+  const auto tables = GfxTables::embedded();
+  REQUIRE(tables.ok());
+  std::vector<const Check*> selected;
+  for (const Check& check : all_checks()) selected.push_back(&check);
+  return run_checks(all_checks(), selected, {facts, *tables});
 }
 
 constexpr auto freestanding = ProofSource::freestanding;
@@ -256,6 +267,44 @@ TEST_CASE("proof.python has nothing to fail where there is no AMD GPU, but a fai
   PythonProof proof = python();
   proof.devices = 0;
   CHECK(with_python(proof, facts).status == Status::info);
+}
+
+TEST_CASE("without a GPU it is said what was proved and what was not") {
+  Facts facts = deep_facts();
+  facts.gpus.amd = std::vector<Gpu>{};
+  RuntimeProof broken = runtime("/opt/b/libamdhip64.so", 0);
+  broken.loaded = false;
+  broken.outcome = std::string("could not be loaded");
+  broken.message = std::string("libnuma.so.1: cannot open shared object file");
+  facts.proofs.runtimes = std::vector<RuntimeProof>{runtime("/opt/a/libamdhip64.so", 0), broken};
+  PythonProof imported = python();
+  imported.devices = 0;
+  facts.proofs.pythons = std::vector<PythonProof>{imported};
+
+  const std::vector<Finding> all = run_all(facts);
+  const auto found = [&](std::string_view id) {
+    return *std::find_if(all.begin(), all.end(), [&](const Finding& finding) { return finding.id == id; });
+  };
+  CHECK(found("gpu.present").status == Status::fail);
+  const Finding loads = found("proof.runtime");
+  CHECK(loads.status == Status::info);
+  CHECK(loads.blocked_by.empty());
+  CHECK(contains(loads.observed, "1 of 2 HIP runtimes"));
+  CHECK(contains(loads.observed, "not proved"));
+  REQUIRE(loads.evidence.size() == 2);
+  CHECK(loads.evidence[0].value == "loads as HIP 7.2.26015");
+  CHECK(contains(loads.evidence[1].value, "does not load: could not be loaded: libnuma"));
+  const Finding imports = found("proof.python");
+  CHECK(imports.status == Status::info);
+  CHECK(contains(imports.observed, "1 of 1 environment"));
+  CHECK(imports.evidence.front().value == "imports PyTorch 2.9.1+rocm7.2 for HIP 7.2.26015");
+}
+
+TEST_CASE("whether there is a GPU must be known to say that there is none") {
+  Facts facts = deep_facts();
+  facts.gpus.amd = Fact<std::vector<Gpu>>::unknown("not listed");
+  facts.proofs.runtimes = std::vector<RuntimeProof>{runtime("/opt/a/libamdhip64.so", 0)};
+  CHECK(with_runtimes({runtime("/opt/a/libamdhip64.so", 0)}, facts).status == Status::skip);
 }
 
 }  // namespace sage::test

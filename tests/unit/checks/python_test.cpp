@@ -71,6 +71,7 @@ PythonEnvironment good_venv() {
   environment.sdk.kpack_targets = environment.sdk.dangling = environment.sdk.copied = environment.sdk.missing_bitcode =
       std::vector<std::string>{};
   environment.sage = std::vector<SageInstall>{};
+  environment.triton = std::vector<TritonInstall>{};
   return environment;
 }
 
@@ -126,6 +127,7 @@ PythonEnvironment borrowing_venv(std::string soname) {
 
 PythonEnvironment with_sageattention(std::string version, Fact<bool> masks_tail, std::string home = "") {
   PythonEnvironment environment = good_venv();
+  environment.packages.value().back() = package("triton-rocm", "3.8.0");
   environment.packages.value().push_back(package("sageattention", std::move(version)));
   SageInstall sage;
   sage.folder = site + "/sageattention";
@@ -225,6 +227,7 @@ TEST_CASE("python: abi3, free-threaded and pure tags fit what they are made for"
     return finding_of("python.torch-health", with(environment)).status;
   };
   CHECK(status("cp39-abi3-linux_x86_64", "3.12") == Status::pass);
+  CHECK(status("cp312-abi3-linux_x86_64", "3.12") == Status::pass);
   CHECK(status("cp313-abi3-linux_x86_64", "3.12") == Status::warn);
   CHECK(status("cp313-cp313t-linux_x86_64", "3.13t") == Status::pass);
   CHECK(status("cp313-cp313-linux_x86_64", "3.13t") == Status::warn);
@@ -562,6 +565,74 @@ TEST_CASE("python: an environment without PyTorch is worth a warning only where 
   CHECK(finding_of("python.torch-present", facts).status == Status::info);
   facts.python.environments.value().push_back(good_venv());
   CHECK(finding_of("python.torch-present", facts).status == Status::warn);
+}
+
+TEST_CASE("SageAttention 1 with the Tritons that fall over it is mentioned, on the GPUs concerned") {
+  const auto status = [](const char* triton, const char* target) {
+    PythonEnvironment environment = with_sageattention("1.0.6", true);
+    std::erase_if(environment.packages.value(), [](const PythonPackage& one) { return contains(one.name, "triton"); });
+    environment.packages.value().push_back(package("triton-rocm", triton));
+    Facts facts = with(environment);
+    facts.gpus.amd.value().front().target = std::string(target);
+    return finding_of("python.sageattention", facts).status;
+  };
+  CHECK(status("3.6.0", "gfx1200") == Status::info);
+  CHECK(status("3.5.1+rocm7.2.0.gita272dfa8", "gfx1030") == Status::info);
+  CHECK(status("3.4.0", "gfx1200") == Status::pass);
+  CHECK(status("3.7.0", "gfx1200") == Status::pass);
+  CHECK(status("3.6.0", "gfx1100") == Status::pass);
+
+  Facts facts = with(with_sageattention("1.0.6", true));
+  facts.gpus.amd.value().front().target = Fact<std::string>::unknown("not known");
+  CHECK(finding_of("python.sageattention", facts).status == Status::skip);
+}
+
+TEST_CASE("a number in TRITON_LIBHIP_PATH is wrong for the Tritons that refuse it alone") {
+  TritonInstall triton;
+  triton.folder = site + "/triton";
+  PythonEnvironment environment = good_venv();
+  const auto status = [&](Fact<bool> takes, bool there) {
+    triton.takes_numbered_name = std::move(takes);
+    environment.triton = std::vector<TritonInstall>{triton};
+    Facts facts = with(environment);
+    test::set_variable(facts, "TRITON_LIBHIP_PATH", "/opt/rocm/lib/libamdhip64.so.7");
+    NamedPath named;
+    named.variable = "TRITON_LIBHIP_PATH";
+    named.path = "/opt/rocm/lib/libamdhip64.so.7";
+    named.exists = there;
+    facts.environment.named_paths.value().push_back(named);
+    return finding_of("python.triton-libhip", facts).status;
+  };
+  CHECK(status(true, true) == Status::pass);
+  CHECK(status(true, false) == Status::fail);
+  CHECK(status(false, true) == Status::fail);
+  CHECK(status(Fact<bool>::unknown("no source"), true) == Status::skip);
+}
+
+TEST_CASE("Triton's parts: device libraries, and a linker for those that start one") {
+  TritonInstall triton;
+  triton.folder = site + "/triton";
+  triton.version = std::string("3.4.0");
+  triton.starts_linker = true;
+  triton.linker = std::string("/usr/bin/ld.lld");
+  triton.bitcode = std::vector<std::string>{"ockl.bc", "ocml.bc"};
+  const auto found = [](const TritonInstall& one) {
+    PythonEnvironment environment = with_sageattention("1.0.6", true);
+    environment.triton = std::vector<TritonInstall>{one};
+    return finding_of("python.triton-parts", with(environment));
+  };
+  CHECK(found(triton).status == Status::pass);
+  triton.linker = std::string();
+  const Finding none = found(triton);
+  CHECK(none.status == Status::warn);
+  CHECK(contains(none.observed, "Triton 3.4.0 starts the linker ld.lld"));
+  CHECK(contains(commands_of(none), "apt install lld"));
+  triton.starts_linker = false;
+  CHECK(found(triton).status == Status::pass);
+  triton.bitcode = std::vector<std::string>{"ockl.bc"};
+  CHECK(contains(found(triton).observed, "lacks its device libraries: ocml.bc"));
+  triton.starts_linker = Fact<bool>::unknown("no source");
+  CHECK(found(triton).status == Status::skip);
 }
 
 }  // namespace sage

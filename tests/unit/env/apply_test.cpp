@@ -10,6 +10,7 @@
 
 #include "doctor/env/plan_parts.hpp"
 #include "doctor/env/script.hpp"
+#include "doctor/toolchain/choice.hpp"
 #include "probes/base/text.hpp"
 #include "probes/host/capture_reader.hpp"
 #include "probes/host/captured_host.hpp"
@@ -47,6 +48,17 @@ std::set<std::string> complaints(const Judgement& judgement) {
   return labels;
 }
 
+/// The compiler of the plan is the one that the checks call the best for what is built first.
+void check_choice(const Facts& facts, const EnvPlan& plan) {
+  const std::vector<std::string> targets = build_targets(facts);
+  if (targets.empty() || !own_override(facts).empty()) return;
+  const BuildPurpose purpose = rocm_torch(facts) != nullptr ? BuildPurpose::extensions : BuildPurpose::hip_programs;
+  const Toolchain* best = best_toolchain(facts, test::tables(), targets.front(), purpose);
+  if (best == nullptr || best->kind.is(CompilerKind::hiprtc) || best->kind.is(CompilerKind::comgr)) return;
+  const std::string both = plan.description + " instead of " + best->path;
+  CHECK_MESSAGE(plan.description.find(best->path + ", ") == 0, both);
+}
+
 }  // namespace
 
 TEST_CASE("in every capture the planned environment makes nothing fail and can be undone") {
@@ -66,6 +78,7 @@ TEST_CASE("in every capture the planned environment makes nothing fail and can b
 
     const Judgement before = judge_environment(*host, result->values, test::tables(), {});
     const Judgement now = judge_environment(*host, after, test::tables(), {});
+    check_choice(before.facts, result->plan);
     CHECK_MESSAGE(made_worse(before, now).empty(), join(made_worse(before, now), ", "));
     CHECK(result->plan.mended == mended_by(before, now));
     // Its own script is never stale, nor at odds with what it has set.

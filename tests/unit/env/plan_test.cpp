@@ -48,6 +48,18 @@ Toolchain bare_clang() {
   return toolchain;
 }
 
+PythonEnvironment with_rocm_torch() {
+  TorchInstall torch;
+  torch.folder = "/home/u/venv/lib/python3.12/site-packages/torch";
+  torch.version = std::string("2.9.1+rocm7.2");
+  torch.flavour = TorchFlavour::rocm;
+  PythonEnvironment environment;
+  environment.prefix = "/home/u/venv";
+  environment.version = std::string("3.12.3");
+  environment.torch = std::vector<TorchInstall>{torch};
+  return environment;
+}
+
 Facts machine(std::vector<Toolchain> compilers) {
   Facts facts = test::bare_metal_9070xt();
   facts.toolchains.compilers = std::move(compilers);
@@ -197,12 +209,35 @@ TEST_CASE("a compiler that can't build for the GPU is not taken unless it is nam
   CHECK(named.notes.front().find("It builds nothing for gfx1201") == 0);
 }
 
-TEST_CASE("jobs are limited only where memory is short") {
+TEST_CASE("jobs are limited only where memory is short, by all of it and not by what is free at the moment") {
   Facts facts = machine({hipcc("/opt/rocm-7.2.0")});
-  facts.platform.memory_available = 10ULL << 30;
+  for (const auto& [gibibytes, jobs] : {std::pair(50, "-"), std::pair(49, "15"), std::pair(11, "3"), std::pair(1, "1")}) {
+    CAPTURE(gibibytes);
+    facts.platform.memory_limit = static_cast<std::uint64_t>(gibibytes) << 30;
+    CHECK(value(plan_of(facts), "MAX_JOBS") == jobs);
+  }
+  facts.platform.memory_available = 1ULL << 30;
+  facts.platform.memory_limit = 11ULL << 30;
   CHECK(value(plan_of(facts), "MAX_JOBS") == "3");
-  facts.platform.memory_available = Fact<std::uint64_t>::unknown("test");
+  facts.platform.memory_limit = Fact<std::uint64_t>::unknown("test");
   CHECK(value(plan_of(facts), "MAX_JOBS") == "-");
+}
+
+TEST_CASE("under an override code is built for the target that it names") {
+  Facts facts = machine({hipcc("/opt/rocm-7.2.0")});
+  facts.python.environments = std::vector<PythonEnvironment>{with_rocm_torch()};
+  CHECK(value(plan_of(facts), "PYTORCH_ROCM_ARCH") == "gfx1201");
+  EnvRequest request;
+  request.override_gfx = "11.0.0";
+  CHECK(value(plan_of(facts, request), "PYTORCH_ROCM_ARCH") == "gfx1100");
+
+  test::set_variable(facts, "HSA_OVERRIDE_GFX_VERSION", std::string("11.0.0"));
+  const EnvPlan plan = plan_of(facts);
+  CHECK(value(plan, "PYTORCH_ROCM_ARCH") == "gfx1100");
+  CHECK(value(plan, "HSA_OVERRIDE_GFX_VERSION") == "-");
+  CHECK(plan.notes.back() == "HSA_OVERRIDE_GFX_VERSION=11.0.0 is your own and stays: code is built for gfx1100.");
+  test::set_variable(facts, "HSA_OVERRIDE_GFX_VERSION", std::string("gfx1100"));
+  CHECK(value(plan_of(facts), "PYTORCH_ROCM_ARCH") == "gfx1201");
 }
 
 TEST_CASE("under WSL the variable is set for the releases that want it") {

@@ -86,8 +86,10 @@ TEST_CASE("what a language can't write is refused by the name of the variable an
     CHECK(written(plan_with("/a\xFF"), shell).find("/a\xFF") != std::string::npos);
   }
   EnvPlan plan = sample_plan();
-  plan.settings[1].values = {"/a!b"};
-  CHECK(write_script(plan, Shell::csh, sample_origin()).error().text.find("PATH for csh") != std::string::npos);
+  for (const char* element : {"/a\nb", "/a\tb", "/a{_}b"}) {
+    plan.settings[1].values = {element};
+    CHECK(write_script(plan, Shell::csh, sample_origin()).error().text.find("PATH for csh") != std::string::npos);
+  }
   for (const char* element : {"", "/a:b"}) {
     plan.settings[1].values = {element};
     CHECK_FALSE(write_script(plan, Shell::bash, sample_origin()).ok());

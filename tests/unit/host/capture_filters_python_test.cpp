@@ -69,4 +69,23 @@ TEST_CASE("of a kernel, a finder and settings of version managers a capture keep
         "Name: sageattention\nHome-page: https://github.com/x/y\n");
 }
 
+TEST_CASE("of PyTorch's and Triton's sources a capture keeps the lines by which they search") {
+  const std::string site = "/home/u/venv/lib/python3.12/site-packages";
+  const std::string rules = "def _find_rocm_home() -> str | None:\n    spec = find_spec('_rocm_sdk_core')\n\n";
+  const std::string takes = "        if Path(env_libhip_path).name.startswith(lib_name):\n";
+  Capture capture;
+  capture.paths[site + "/torch/utils/cpp_extension.py"] = file("import os\n" + rules + "def _other():\n    token = 1\n");
+  capture.paths[site + "/triton/__init__.py"] = file("import secret\n__version__ = '3.9.0'\n");
+  capture.paths[site + "/triton/backends/amd/driver.py"] = file("x = 1\n" + takes + "    hip = [\"hipconfig\", \"--path\"]\n");
+  capture.paths[site + "/triton/backends/amd/compiler.py"] = file("y = 2\n    lld = Path(\"/usr/bin/ld.lld\")\n");
+
+  filter_capture(capture);
+
+  const auto contents = [&](const std::string& path) { return capture.paths.at(site + path).contents.value_or("(none)"); };
+  CHECK(contents("/torch/utils/cpp_extension.py") == rules);
+  CHECK(contents("/triton/__init__.py") == "__version__ = '3.9.0'\n");
+  CHECK(contents("/triton/backends/amd/driver.py") == takes + "    hip = [\"hipconfig\", \"--path\"]\n");
+  CHECK(contents("/triton/backends/amd/compiler.py") == "    lld = Path(\"/usr/bin/ld.lld\")\n");
+}
+
 }  // namespace sage

@@ -271,7 +271,7 @@ TEST_CASE("every changed byte of a code object is survived and can be written do
     const auto found = inspect_file(folder.write("k.hsaco", bytes), {});
     if (!found.ok()) continue;
     CHECK_FALSE(inspect_text(*found, {}).empty());
-    CHECK(nlohmann::json::parse(inspect_json(*found, "0")).contains("targets"));
+    CHECK(nlohmann::json::parse(inspect_json(*found, "0", Redaction())).contains("targets"));
   }
 }
 
@@ -282,9 +282,36 @@ TEST_CASE("control characters of a file never reach the terminal") {
   const std::string text = inspect_text(found, {});
   CHECK(contains(text, "k?[2J??\n"));
   CHECK(text.find_first_of("\x1b\x07\xff") == std::string::npos);
-  const std::string json = inspect_json(found, "0");
+  const std::string json = inspect_json(found, "0", Redaction());
   CHECK(json.find_first_of("\x1b\x07\xff") == std::string::npos);
   CHECK(nlohmann::json::parse(json).is_object());
+}
+
+TEST_CASE("the JSON that is written piece by piece has the form of one that is written at once") {
+  test::ObjectSpec spec;
+  for (const char* name : {"b", "c\xff"}) spec.kernels.push_back({name});
+  for (const std::string& bytes : {text_of(test::build_object(spec).file), text_of(two_targets())}) {
+    const std::string json = inspect_json(inspected(bytes), "0", Redaction());
+    CHECK(nlohmann::ordered_json::parse(json).dump(2) + "\n" == json);
+  }
+  Inspection found = inspected(text_of(test::build_object(spec).file));
+  CHECK(nlohmann::json::parse(inspect_json(found, "0", Redaction()))["code_objects"][0]["kernels"].size() == 3);
+  found.objects[0].kernels.reset();
+  CHECK(nlohmann::json::parse(inspect_json(found, "0", Redaction()))["code_objects"][0]["kernels"].is_null());
+  found.objects.clear();
+  CHECK(nlohmann::json::parse(inspect_json(found, "0", Redaction()))["code_objects"].empty());
+}
+
+TEST_CASE("a big inspection is written in pieces") {
+  test::ObjectSpec spec;
+  spec.kernels.clear();
+  for (int i = 0; i < 600; ++i) spec.kernels.push_back({"kernel" + std::to_string(i)});
+  const Inspection found = inspected(text_of(test::build_object(spec).file));
+  std::vector<std::string> pieces;
+  write_inspect_json(found, "0", Redaction(), [&](std::string_view piece) { pieces.emplace_back(piece); });
+  REQUIRE(pieces.size() > 1);
+  for (const std::string& piece : pieces) CHECK(piece.size() < 512 * 1024);
+  CHECK(join(pieces, "") == inspect_json(found, "0", Redaction()));
 }
 
 TEST_CASE("more kernels than are shown are counted") {

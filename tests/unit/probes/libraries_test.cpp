@@ -94,6 +94,33 @@ TEST_CASE("a plain program gets the copy that the loader's cache leads to") {
   CHECK(libraries.copies->front().in_loader_cache.is(true));
 }
 
+TEST_CASE("of a version that the copy lacks it is told whether the system's has it") {
+  MemoryHost host = with_rocm();
+  ElfFacts hip = elf_of("libamdhip64.so.7", "aa");
+  hip.needed = {"libstdc++.so.6"};
+  hip.version_needs = {{"libstdc++.so.6", {"GLIBCXX_3.4", "GLIBCXX_3.4.30"}}};
+  library(host, "/opt/rocm-7.2.0/lib/libamdhip64.so.7.2.70200", hip);
+  ElfFacts older = elf_of("libstdc++.so.6");
+  older.version_definitions = {"GLIBCXX_3.4"};
+  library(host, "/old/libstdc++.so.6", older);
+  ElfFacts newer = older;
+  newer.version_definitions.emplace_back("GLIBCXX_3.4.30");
+  library(host, "/usr/lib/libstdc++.so.6", newer);
+  host.variables["LD_LIBRARY_PATH"] = "/old";
+  host.cache = std::vector<LoaderCacheEntry>{{"libamdhip64.so.7", "/opt/rocm-7.2.0/lib/libamdhip64.so.7"},
+                                             {"libstdc++.so.6", "/usr/lib/libstdc++.so.6"}};
+  const auto gaps = [&] { return *probe(host).predictions->front().unmet_versions; };
+  REQUIRE(gaps().size() == 1);
+  CHECK(gaps().front().library.is("/old/libstdc++.so.6"));
+  CHECK(gaps().front().version.is("GLIBCXX_3.4.30"));
+  CHECK(gaps().front().served_by.is("/usr/lib/libstdc++.so.6"));
+  host.elf_files["/usr/lib/libstdc++.so.6"] = older;
+  CHECK(gaps().front().served_by.is(""));
+  host.elf_files["/usr/lib/libstdc++.so.6"] = newer;
+  host.variables.clear();
+  CHECK(gaps().empty());
+}
+
 TEST_CASE("nothing is predicted for a C library with other rules") {
   MemoryHost host = with_rocm();
   host.libc_info = LibcInfo{"musl", "1.2.5"};
@@ -119,6 +146,98 @@ TEST_CASE("processes are looked at only when asked, and only the user's own") {
   REQUIRE(libraries.processes->size() == 1);
   CHECK(libraries.processes->front().name == "python3");
   CHECK(libraries.processes->front().paths.is({"/opt/rocm/lib/libamdhip64.so.7"}));
+}
+
+namespace {
+
+const std::string site = "/home/u/venv/lib/python3.12/site-packages";
+
+/// An activated environment with a thin PyTorch and Triton beside a ROCm that nothing but a search path leads to.
+MemoryHost with_thin_torch() {
+  MemoryHost host;
+  host.variables = {{"VIRTUAL_ENV", "/home/u/venv"}, {"PATH", "/home/u/venv/bin:/usr/bin"}};
+  library(host, "/usr/bin/python3.12", {});
+  host.file("/home/u/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.3\n");
+  host.link("/home/u/venv/bin/python3", "/usr/bin/python3.12");
+  host.file(site + "/torch/version.py", "__version__ = '2.13.0+rocm7.14.0'\nhip = '7.14.60850'\n");
+  ElfFacts torch = elf_of("libtorch_hip.so");
+  torch.needed = {"libamdhip64.so.7"};
+  torch.rpath = {site + "/_rocm_sdk_core/lib"};
+  library(host, site + "/torch/lib/libtorch_hip.so", torch);
+  library(host, site + "/_rocm_sdk_core/lib/libamdhip64.so.7", elf_of("libamdhip64.so.7", "cc"));
+  library(host, "/srv/rocm/lib/libamdhip64.so", elf_of("libamdhip64.so.7", "dd"));
+  return host;
+}
+
+std::vector<std::string> copies_in(const Host& host, LoadScenario scenario) {
+  const Libraries libraries = probe_libraries(host, {}, probe_python(host));
+  REQUIRE(libraries.predictions.known());
+  for (const LoadPrediction& prediction : *libraries.predictions) {
+    if (!prediction.scenario.is(scenario)) continue;
+    std::vector<std::string> found;
+    for (const LoadedCopy& copy : *prediction.copies) found.push_back(copy.path);
+    return found;
+  }
+  FAIL("no such prediction");
+  return {};
+}
+
+const std::string of_core = site + "/_rocm_sdk_core/lib/libamdhip64.so.7";
+
+}  // namespace
+
+TEST_CASE("a plain name is searched for by the search path of the module that ctypes is in") {
+  MemoryHost host = with_thin_torch();
+  CHECK(copies_in(host, LoadScenario::bare_name) == std::vector<std::string>{of_core});
+  ElfFacts ctypes = elf_of("");
+  ctypes.runpath = {"/srv/rocm/lib"};
+  library(host, "/usr/lib/python3.12/lib-dynload/_ctypes.cpython-312-x86_64-linux-gnu.so", ctypes);
+  CHECK(copies_in(host, LoadScenario::bare_name) ==
+        std::vector<std::string>{of_core, "/srv/rocm/lib/libamdhip64.so"});
+}
+
+TEST_CASE("an extension's own search path counts only for what PyTorch has not loaded") {
+  MemoryHost host = with_thin_torch();
+  ElfFacts extension;
+  extension.runpath = {"/srv/rocm/lib"};
+  extension.needed = {"libamdhip64.so.7"};
+  const std::string path = site + "/flash_attn_2_cuda.cpython-312-x86_64-linux-gnu.so";
+  library(host, path, extension);
+  CHECK(copies_in(host, LoadScenario::torch_then_extension) == std::vector<std::string>{of_core});
+  extension.needed = {"libamdhip64.so"};  // PyTorch's is loaded under another name
+  library(host, path, extension);
+  CHECK(copies_in(host, LoadScenario::torch_then_extension) ==
+        std::vector<std::string>{of_core, "/srv/rocm/lib/libamdhip64.so"});
+}
+
+TEST_CASE("Triton takes what its own version looks for first") {
+  MemoryHost host = with_thin_torch();
+  host.file(site + "/triton/__init__.py", "__version__ = '3.8.0'\n");
+  host.folder(site + "/triton-3.8.0.dist-info");
+  const std::string driver = site + "/triton/backends/amd/driver.py";
+  host.file(driver, "env_libhip_path.endswith(lib_name)\n");
+  CHECK(copies_in(host, LoadScenario::triton) == std::vector<std::string>{of_core});  // the one that is mapped
+
+  // Another SDK stands first: a Triton that asks rocm_sdk takes that one although torch has loaded its own.
+  const std::string other = "/home/u/work/_rocm_sdk_core/lib/libamdhip64.so.7";
+  host.variables["PYTHONPATH"] = "/home/u/work";
+  library(host, other, elf_of("libamdhip64.so.7", "ff"));
+  CHECK(copies_in(host, LoadScenario::triton) == std::vector<std::string>{of_core});
+  host.file(driver, "env_libhip_path.endswith(lib_name)\nrocm_sdk.find_libraries(\"amdhip64\")\n");
+  CHECK(copies_in(host, LoadScenario::triton) == std::vector<std::string>{of_core, other});
+}
+
+TEST_CASE("TRITON_LIBHIP_PATH with a number counts for the Tritons that take it") {
+  MemoryHost host = with_thin_torch();
+  host.file(site + "/triton/__init__.py", "__version__ = '3.9.0'\n");
+  host.folder(site + "/triton-3.9.0.dist-info");
+  library(host, "/srv/rocm/lib/libamdhip64.so.7.3", elf_of("libamdhip64.so.7", "dd"));
+  host.variables["TRITON_LIBHIP_PATH"] = "/srv/rocm/lib/libamdhip64.so.7.3";
+  const std::string driver = site + "/triton/backends/amd/driver.py";
+  host.file(driver, "Path(env_libhip_path).name.startswith(lib_name)\n");
+  CHECK(copies_in(host, LoadScenario::triton).size() == 2);
+  host.file(driver, "env_libhip_path.endswith(lib_name)\n");
+  CHECK(copies_in(host, LoadScenario::triton).size() == 1);
 }
 
 }  // namespace sage

@@ -332,6 +332,8 @@ TEST_CASE("newer PyTorch asks the SDK packages, the newest prefers devel") {
   CHECK(home.path.is(site + "/_rocm_sdk_devel"));
   CHECK(home.has_headers.is(true));
   CHECK(home.headers.is({"hipblas"}));
+  host.file(site + "/torch/version.py", "__version__ = '2.12.1+rocm7.2'\nhip = '7.2'\n");
+  CHECK(only_home(probe(host)).rule.is("hipcc on PATH"));
 }
 
 TEST_CASE("ROCM_HOME follows the variables, then hipcc, then /opt/rocm, else it is None") {
@@ -382,6 +384,50 @@ TEST_CASE("build tools are looked for in PATH, Python.h behind the environment")
   CHECK(path_of("g++").is("/usr/bin/g++"));
   CHECK(path_of("git").is(""));
   CHECK(path_of("Python.h").is("/usr/include/python3.12/Python.h"));
+}
+
+TEST_CASE("spack's compilers are found by SPACK_ROOT, in the folders of every release of spack") {
+  MemoryHost host;
+  host.variables["SPACK_ROOT"] = "/data/sp";
+  const std::string old_layout = "/data/sp/opt/spack/linux-ubuntu22.04-zen3/gcc-12.3.0/llvm-amdgpu-6.2.4-k7t2";
+  const std::string new_layout = "/data/sp/opt/spack/linux-zen3/hip-6.2.4-ab12";
+  host.file(old_layout + "/bin/amdclang++", "elf amdclang");
+  host.file(old_layout + "/amdgcn/bitcode/ocml.bc", "").file(old_layout + "/amdgcn/bitcode/ockl.bc", "");
+  host.file(old_layout + "/amdgcn/bitcode/oclc_isa_version_1100.bc", "");
+  host.file(old_layout + "/lib/clang/18/include/stddef.h", "");
+  host.file(new_layout + "/bin/hipcc", "elf hipcc of spack");
+  host.file("/data/sp/opt/spack/linux-zen3/hiptest-1.0-zz/bin/hipcc", "something else");
+  const Toolchains facts = probe(host);
+  CHECK(paths(facts) == Names{old_layout + "/bin/amdclang++", new_layout + "/bin/hipcc"});
+  const Toolchain& clang = compiler_at(facts, old_layout + "/bin/amdclang++");
+  CHECK(clang.origin.is(ToolchainOrigin::spack));
+  CHECK(clang.root.is(old_layout));
+  CHECK(clang.rocm_version.is("6.2.4"));
+  CHECK(clang.device_libraries.is(old_layout + "/amdgcn/bitcode"));
+  CHECK(clang.device_targets.is({"gfx1100"}));
+  CHECK(compiler_at(facts, new_layout + "/bin/hipcc").origin.is(ToolchainOrigin::spack));
+  host.variables.clear();
+  CHECK(paths(probe(host)).empty());
+}
+
+TEST_CASE("ROCM_HOME follows the source of the PyTorch that is there, whatever its version says") {
+  MemoryHost host;
+  add_venv(host);
+  add_sdk(host);
+  add_devel(host);
+  add_torch(host, "2.14.0+rocm7.14.0", "7.14.60850");
+  CHECK_FALSE(only_home(probe(host)).path.known());
+  const std::string source = site + "/torch/utils/cpp_extension.py";
+  const std::string other = "\ndef _other():\n    '_rocm_sdk_devel'\n";
+  const std::string begin = other + "\ndef _find_rocm_home() -> str | None:\n";
+  host.file(source, begin + "    importlib.util.find_spec('_rocm_sdk_core')\n    shutil.which('hipcc')\n" + other);
+  CHECK(only_home(probe(host)).path.is(site + "/_rocm_sdk_core"));
+  host.file(source, begin + "    for modname in ('_rocm_sdk_devel', '_rocm_sdk_core'):\n" + other);
+  CHECK(only_home(probe(host)).path.is(site + "/_rocm_sdk_devel"));
+  host.file(source, begin + "    hipcc_path = shutil.which('hipcc')\n" + other);
+  CHECK(only_home(probe(host)).rule.is("hipcc on PATH"));
+  host.file(source, "def _find_rocm_home():\n    something_else()\n");
+  CHECK_FALSE(only_home(probe(host)).path.known());
 }
 
 }  // namespace sage

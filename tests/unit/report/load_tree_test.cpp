@@ -26,7 +26,7 @@ TEST_CASE("the tree marks second copies and what is missing") {
   library(host, "/l/libamdhip64.so.7", "libamdhip64.so.7", {});
   library(host, "/l/libamdhip64.so.6", "libamdhip64.so.6", {});
   LoaderFiles files(host);
-  const std::string text = load_tree_text(tell_loads(files, "", {"/l/ext.so"}), 80);
+  const std::string text = load_tree_text(tell_loads(files, "", {{"/l/ext.so"}}), 80);
   CHECK(contains(text, "|- libamdhip64.so.7 -> /l/libamdhip64.so.7\n|    by LD_LIBRARY_PATH\n"));
   CHECK(contains(text, "SECOND COPY of libamdhip64, beside /l/libamdhip64.so.7"));
   CHECK(contains(text, "`- libnone.so NOT FOUND: nothing leads to it"));
@@ -37,7 +37,7 @@ TEST_CASE("names from files can't steer the terminal") {
   MemoryHost host;
   library(host, "/l/ext.so", "", {"lib\033[31mred.so\n"});
   LoaderFiles files(host);
-  const std::string text = load_tree_text(tell_loads(files, "", {"/l/ext.so"}), 80);
+  const std::string text = load_tree_text(tell_loads(files, "", {{"/l/ext.so"}}), 80);
   CHECK_FALSE(contains(text, "\033"));
   CHECK(contains(text, "lib?[31mred.so"));
 }

@@ -24,7 +24,7 @@ JobEnd killed(int signal) {
 }
 
 BuildFailure explain(const JobEnd& end, bool wrote_output = false) {
-  return explain_failure(end, {"/opt/x/hipcc", CompilerKind::hipcc, "gfx1201", 8, wrote_output, std::chrono::seconds(600)});
+  return explain_failure(end, {"/opt/x/hipcc", CompilerKind::hipcc, "gfx1201", 8, wrote_output, std::chrono::seconds(600), false});
 }
 
 struct Example {
@@ -55,6 +55,8 @@ TEST_CASE("what compilers say is understood") {
       {"out-of-memory", "terminate called after throwing an instance of 'std::bad_alloc'"},
       {"out-of-memory", "LLVM ERROR: out of memory"},
       {"out-of-memory", "nvcc error   : 'cicc' died due to signal 9 (Kill signal)"},
+      {"out-of-memory", "clang++-19: error while loading shared libraries: libc.so.6: failed to map segment from shared object"},
+      {"read-only", "lld: error: cannot open output file /nonexist/x.hsaco: Permission denied"},
       {"header-missing", "/x/y.hip:1:10: fatal error: 'hip/hip_runtime.h' file not found"},
       {"header-missing", "y.cpp:3:10: fatal error: thrust/complex.h: No such file or directory"},
       {"mixed-rocm", "error: Unknown attribute kind (86) (Producer: 'LLVM17.0.0git' Reader: 'LLVM 15.0.6')"},
@@ -92,6 +94,15 @@ TEST_CASE("how a silent compiler ended is understood") {
   end.ending = JobEnding::not_started;
   end.output = "/opt/x/hipcc: No such file or directory";
   CHECK(explain(end).id == "not-started");
+}
+
+TEST_CASE("a crash on a full disk is laid to the disk") {
+  const JobEnd end = exited(1, "PLEASE submit a bug report to https://github.com/llvm/llvm-project/issues/\n");
+  FailureFacts facts{"/opt/x/hipcc", CompilerKind::hipcc, "gfx1201", 8, true, std::chrono::seconds(600), false};
+  CHECK(explain_failure(end, facts).id == "compiler-crash");
+  facts.disk_full = true;
+  CHECK(explain_failure(end, facts).id == "disk-full");
+  CHECK(explain_failure(end, facts).evidence[0] == "[exit status 1, no space left]");
 }
 
 TEST_CASE("words come into cause and remedy") {

@@ -100,7 +100,7 @@ TEST_CASE("libraries that need each other in a circle are loaded once") {
   library(host, "/l/libx.so.1", needing({"liby.so"}));
   library(host, "/l/liby.so", needing({"libx.so.1", "liby.so"}));
   LoaderFiles files(host);
-  const LoadStory story = tell_loads(files, "", {"/l/libx.so.1"});
+  const LoadStory story = tell_loads(files, "", {{"/l/libx.so.1"}});
   CHECK_FALSE(story.stages.back().failed);
   CHECK(story.process.size() == 3);
 }
@@ -135,7 +135,7 @@ TEST_CASE("a load that fails leaves the process as it was") {
   MemoryHost host;
   library(host, "/e/ext.so", needing({"libamdhip64.so.6"}));
   LoaderFiles files(host);
-  const LoadStory story = tell_loads(files, "", {"/e/ext.so", "/e/ext.so"});
+  const LoadStory story = tell_loads(files, "", {OpenCall{"/e/ext.so"}, OpenCall{"/e/ext.so"}});
   CHECK(story.process.size() == 1);
   REQUIRE(story.stages.size() == 3);
   CHECK(story.stages[1].missing == std::vector<std::string>{"libamdhip64.so.6"});
