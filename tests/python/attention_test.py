@@ -349,4 +349,4 @@ class OnEmulatedLanes(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    standin.main()

@@ -113,4 +113,4 @@ class Compile(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    standin.main()

@@ -110,4 +110,4 @@ class Merge(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    standin.main()

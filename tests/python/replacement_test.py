@@ -144,4 +144,4 @@ class Replacement(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    standin.main()

@@ -110,9 +110,9 @@ def install(**rules):
     chosen = Rules(**rules)
     if not ENABLED:
         return False
+    contexts.context(torch.cuda.current_device() if torch.cuda.is_available() else 0)
     if not hasattr(F, _NAME):
         raise LibraryError(f"PyTorch {torch.__version__} has no {_NAME}; 2.0 and later have it")
-    contexts.context(torch.cuda.current_device() if torch.cuda.is_available() else 0)
     with _lock:
         previous = getattr(F, _NAME) if _installed is None else _installed[1]
         if _installed is not None and getattr(F, _NAME) is not _installed[0]:
