@@ -1,8 +1,11 @@
 #include "probes/build_tools.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "probes/base/paths.hpp"
+#include "probes/base/version.hpp"
+#include "probes/look.hpp"
 #include "probes/search_path.hpp"
 
 namespace sage {
@@ -35,6 +38,19 @@ std::vector<BuildTool> find_build_tools(const Host& host, const Python& python) 
   for (const char* name : tool_names) tools.push_back({name, find_in_path(host, name)});
   tools.push_back({"Python.h", python_header(host, python)});
   return tools;
+}
+
+Fact<std::vector<std::string>> find_cxx_headers(const Host& host) {
+  using Versions = Fact<std::vector<std::string>>;
+  const Result<std::vector<std::string>> names = list_if_there(host, "/usr/include/c++");
+  if (!names) return Versions::unknown(names.error());
+  std::vector<std::string> versions;
+  for (const std::string& name : *names) {
+    if (parse_version(name)) versions.push_back(name);
+  }
+  std::sort(versions.begin(), versions.end(),
+            [](const std::string& a, const std::string& b) { return version_below(b, a); });
+  return versions;
 }
 
 }  // namespace sage

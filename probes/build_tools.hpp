@@ -12,4 +12,7 @@ namespace sage {
 /// "Python.h" is the header of the environment in use.
 [[nodiscard]] std::vector<BuildTool> find_build_tools(const Host& host, const Python& python);
 
+/// Toolchains::cxx_headers.
+[[nodiscard]] Fact<std::vector<std::string>> find_cxx_headers(const Host& host);
+
 }  // namespace sage

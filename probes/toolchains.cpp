@@ -235,6 +235,7 @@ Toolchains probe_toolchains(const Host& host, const ProbeOptions& options, const
   facts.named_device_libraries = named_device_libraries(host);
   facts.torch_rocm_homes = find_torch_rocm_homes(host, python);
   facts.build_tools = find_build_tools(host, python);
+  facts.cxx_headers = find_cxx_headers(host);
   return facts;
 }
 

@@ -139,6 +139,8 @@ struct Toolchains {
   Fact<std::vector<NamedDeviceLibraries>> named_device_libraries;  ///< of the variables that are set
   Fact<std::vector<TorchRocmHome>> torch_rocm_homes;
   Fact<std::vector<BuildTool>> build_tools;
+  /// Versions of libstdc++ whose headers lie in /usr/include/c++, the newest first: clang and hipcc take the newest.
+  Fact<std::vector<std::string>> cxx_headers;
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
@@ -146,6 +148,7 @@ struct Toolchains {
     visit("named_device_libraries", &Toolchains::named_device_libraries);
     visit("torch_rocm_homes", &Toolchains::torch_rocm_homes);
     visit("build_tools", &Toolchains::build_tools);
+    visit("cxx_headers", &Toolchains::cxx_headers);
   }
 };
 
