@@ -79,7 +79,8 @@ std::vector<std::string> uncovered(const Facts& facts) {
   return missing;
 }
 
-/// A fact of the installation or of the GPUs that the comparison can't do without.
+/// A fact of the installation or of the GPUs that the comparison can't do without. Whether the installation is whole is one:
+/// nothing is said of one that may be broken.
 std::optional<Finding> skip_unless_comparable(const Facts& facts) {
   const Installation& installation = facts.installation;
   if (auto skip = skip_unless_known({{"installation.defect", &installation.defect},

@@ -9,8 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include <spdlog/spdlog.h>
+
 #include "doctor/checks/registry.hpp"
 #include "doctor/cli/progress.hpp"
+#include "doctor/report/wrap.hpp"
 #include "probes/host/capture_reader.hpp"
 #include "probes/host/captured_host.hpp"
 #include "probes/host/live_host.hpp"
@@ -44,7 +47,11 @@ Result<Config> read_config(const Host& here, const std::string& given) {
   const Result<std::string> text = here.read_file(*file);
   if (!text) {
     if (given.empty() && (text.error().number == ENOENT || text.error().number == ENOTDIR)) return Config{};
-    return Error{text.error().number, "cannot read the configuration: " + text.error().text};
+    const Error why{text.error().number, "cannot read the configuration: " + text.error().text};
+    // The server of a home folder that is gone is no reason to say nothing about the GPU.
+    if (!given.empty() || why.number != ETIMEDOUT) return why;
+    spdlog::warn("{}; going on without it", printable(why.text));
+    return Config{};
   }
   return parse_config(*text, *file, check_ids());
 }

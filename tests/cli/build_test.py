@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -164,6 +165,40 @@ class RealClang(Prefix):
         self.assertIn("nothing ran on the GPU", finished.stdout)
         self.assertIn("gpu.present", finished.stdout)
         self.assertFalse((self.prefix / "current").exists())
+
+    def test_into_a_python_environment_and_out_again(self):
+        venv = self.folder / "venv"
+        made = subprocess.run([sys.executable, "-m", "venv", str(venv)], capture_output=True, text=True, timeout=TIMEOUT)
+        if made.returncode != 0:
+            self.skipTest("this Python makes no virtual environments: " + made.stdout[-200:])
+        python = venv / "bin" / "python3"
+        (site,) = venv.glob("lib/python*/site-packages")
+        before = sorted(site.iterdir())
+        refused = self.build("--target", "gfx90a", "--install", "--python", python)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("there is no PyTorch in it", refused.stderr)
+
+        torch = site / "torch"
+        (torch / "lib").mkdir(parents=True)
+        (torch / "__init__.py").write_text("", encoding="utf-8")
+        version = torch / "version.py"
+        version.write_text("__version__ = '2.9.0+cu130'\ncuda = '13.0'\nhip = None\n", encoding="utf-8")
+        other = self.build("--target", "gfx90a", "--install", "--python", python)
+        self.assertEqual(other.returncode, 1)
+        self.assertIn("a build for CUDA", other.stderr)
+        self.assertFalse(self.prefix.exists())
+
+        version.write_text("__version__ = '2.9.0+rocm6.4'\ncuda = None\nhip = '6.4.43482'\n", encoding="utf-8")
+        installed = self.build("--target", "gfx90a", "--install", "--python", python)
+        self.assertEqual(installed.returncode, 0, installed.stdout + installed.stderr)
+        self.assertIn("pip uninstall sage-doctor-attention", " ".join(installed.stdout.split()))
+        package = site / "sage_doctor_attention"
+        self.assertTrue((package / "lib" / "libsage_attention.so.1").exists())
+        self.assertEqual(len(list((package / "kernels").iterdir())), 9)
+        removed = subprocess.run([str(python), "-m", "pip", "uninstall", "-y", "sage-doctor-attention"], capture_output=True, text=True,
+                                 timeout=TIMEOUT)
+        self.assertEqual(removed.returncode, 0, removed.stderr)
+        self.assertEqual(sorted(site.iterdir()), sorted([*before, torch]))
 
     def test_interrupted(self):
         process = subprocess.Popen([BINARY, "build", "--prefix", str(self.prefix), "--target", "gfx1201", "-j1"], env=BARE_ENVIRONMENT,

@@ -86,7 +86,7 @@ class Remote(unittest.TestCase):
 
     def test_check_with_everything_on_a_dead_mount_ends_and_says_so(self):
         finished = self.run_there(
-            "check", "--json", "--no-redact", VIRTUAL_ENV=f"{DEAD}/venv",
+            "check", "--json", "--no-redact", HOME=f"{DEAD}/home/u", VIRTUAL_ENV=f"{DEAD}/venv",
             PYTHONPATH=f"{DEAD}/py", LD_LIBRARY_PATH=f"{DEAD}/lib", ROCM_PATH=f"{DEAD}/rocm", SPACK_ROOT=f"{DEAD}/spack",
             CONDA_PREFIX=f"{DEAD}/conda", PATH=f"{DEAD}/venv/bin:{os.environ['PATH']}")
         self.assertIn(finished.returncode, (0, 1), finished.stderr)

@@ -125,8 +125,7 @@ class Verification {
       uses.kernel = name;
       uses.vgprs = cubin->resources[index].registers;
       uses.scratch_bytes = cubin->resources[index].frame_bytes;
-      // Spills are a part of some shapes there (docs/kernels.md): worth telling, no reason for another shape.
-      if (uses.scratch_bytes != 0) found_.notes.push_back(name + " has a stack of " + counted(uses.scratch_bytes, "byte") + " a thread");
+      if (uses.scratch_bytes != 0) complain(name + " has a stack of " + counted(uses.scratch_bytes, "byte") + " a thread");
       found_.kernels.push_back(uses);
     }
     found_.bytes = std::string(bytes);
