@@ -104,6 +104,21 @@ class Compile(unittest.TestCase):
         self.assertEqual((out.dtype, lse.dtype), (torch.bfloat16, torch.float32))
         self.assertEqual(self.library.launches, [])
 
+    def test_a_dispatch_mode_sees_the_operator(self):
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        seen = []
+
+        class Watch(TorchDispatchMode):
+            def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+                seen.append(str(function))
+                return function(*args, **(kwargs or {}))
+
+        q = half(1, 2, 30, 64)
+        with Watch():
+            sage.sageattn(q, q, q)
+        self.assertIn("sage_doctor_attention.attention.default", seen)
+
     def test_a_traced_function_calls_it_anew(self):
         q = half(1, 2, 30, 64)
         traced = torch.jit.trace(lambda q: sage.sageattn(q, q, q), (q,), check_trace=False)
