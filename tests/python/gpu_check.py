@@ -77,13 +77,14 @@ class Case(unittest.TestCase):
     def setUp(self):
         sage.reset_statistics()
 
-    def assertClose(self, out, reference, pv="fp16", text=""):
+    def assertClose(self, out, reference, pv="fp16", text="", sharper=1.0):
+        """`sharper`: by what the scores are larger than with the usual scale; their rounding error grows with them."""
         self.assertTrue(torch.isfinite(out).all())
         total, worst = errors(out, reference)
         if text:
             show(f"{text}: relative L1 {total:.2e}, worst row {worst:.2e}")
-        self.assertLessEqual(total, LIMITS[pv][0], text)
-        self.assertLessEqual(worst, LIMITS[pv][1], text)
+        self.assertLessEqual(total, LIMITS[pv][0] * sharper, text)
+        self.assertLessEqual(worst, LIMITS[pv][1] * sharper, text)
 
 
 class Accuracy(Case):
@@ -116,7 +117,8 @@ class Accuracy(Case):
                     self.assertEqual(out.dtype, dtype)
                     self.assertEqual(lse.dtype, torch.float32)
                     text = f"{shape} {options} {str(dtype)[6:]}" if layout == "HND" else ""
-                    self.assertClose(out, reference, text=text)
+                    sharper = max(1.0, options.get("sm_scale", 0.0) * shape["dim"] ** 0.5)
+                    self.assertClose(out, reference, text=text, sharper=sharper)
                     # A query that sees few keys has the rounding of single products in its LSE.
                     settled = slice(64 if options.get("is_causal") else 0, None)
                     apart = (lse.double() - reference_lse).abs()
