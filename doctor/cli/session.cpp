@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include <spdlog/spdlog.h>
 
+#include "doctor/build/install/digest.hpp"
+#include "doctor/build/sources.hpp"
+#include <spdlog/spdlog.h>
 #include "doctor/checks/registry.hpp"
 #include "doctor/cli/progress.hpp"
 #include "doctor/report/wrap.hpp"
@@ -69,6 +71,8 @@ Result<Session> open_machine(const MachineOptions& options) {
   if (options.capture.empty()) {
     session.source = "live";
     session.host = std::move(live);
+    // A capture may come from a user with another sage-doctor, whose kernels were not stale.
+    session.probe_options.kernel_source_sha256 = sha256_hex(device_text());
   } else {
     Result<Capture> capture = read_capture(options.capture);
     if (!capture) return capture.error();
