@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include <spdlog/spdlog.h>
 
 #include "doctor/build/install/digest.hpp"
 #include "doctor/build/sources.hpp"
-#include <spdlog/spdlog.h>
 #include "doctor/checks/registry.hpp"
 #include "doctor/cli/progress.hpp"
 #include "doctor/report/wrap.hpp"
