@@ -42,6 +42,12 @@ function(sage_units_of target result)
 endfunction()
 
 foreach(target IN LISTS SAGE_PREBUILT_TARGETS)
+  execute_process(COMMAND ${SAGE_DEVICE_CLANG} --target=amdgcn-amd-amdhsa -mcpu=${target} -nogpulib -x c -fsyntax-only /dev/null
+                  RESULT_VARIABLE unknown OUTPUT_QUIET ERROR_QUIET)
+  if(NOT unknown EQUAL 0)
+    message(STATUS "No code objects for ${target} go into the program: ${SAGE_DEVICE_CLANG} does not know it")
+    continue()
+  endif()
   sage_units_of(${target} units)
   foreach(unit IN LISTS units)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/embedded/${target}-${unit}.hsaco)
