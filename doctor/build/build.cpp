@@ -19,7 +19,7 @@
 #include "doctor/build/sources.hpp"
 #include "doctor/checks/wording.hpp"
 #include "kernels/include/sage/attention.h"
-#include "probes/base/text.hpp"
+#include "probes/proof_child/device_command.hpp"
 
 namespace sage {
 namespace {
@@ -29,15 +29,6 @@ constexpr const char* header_file = "include/sage/attention.h";
 constexpr const char* library_file = "lib/libsage_attention.so.1";
 constexpr const char* log_name = "build.log";
 constexpr unsigned program_mode = 0755;
-
-KernelOrigin origin_of(ObjectOrigin origin) {
-  switch (origin) {
-    case ObjectOrigin::compiled: return KernelOrigin::compiled;
-    case ObjectOrigin::cached: return KernelOrigin::cached;
-    case ObjectOrigin::prebuilt: break;
-  }
-  return KernelOrigin::prebuilt;
-}
 
 ManifestToolchain toolchain_entry(const Toolchain* compiler) {
   if (compiler == nullptr) return {"prebuilt", "", "", ""};
@@ -51,7 +42,7 @@ ManifestKernel kernel_entry(const UnitResult& unit, const std::string& file) {
   entry.name = unit.unit.name;
   entry.file = file;
   entry.sha256 = sha256_hex(unit.bytes);
-  entry.origin = origin_of(unit.origin);
+  entry.origin = unit.origin;
   for (const KernelResources& one : unit.kernels) {
     entry.vgprs = std::max(entry.vgprs, one.vgprs);
     entry.sgprs = std::max(entry.sgprs, one.sgprs);
@@ -72,6 +63,13 @@ std::string short_failure(const BuildFailure& failure) {
   return failure.evidence.empty() ? failure.cause : failure.cause + ": " + failure.evidence.front();
 }
 
+bool ran_on_gpu(const Manifest& manifest) {
+  return std::any_of(manifest.targets.begin(), manifest.targets.end(), [](const ManifestTarget& target) {
+    return std::any_of(target.kernels.begin(), target.kernels.end(),
+                       [](const ManifestKernel& kernel) { return kernel.executed_on == ExecutedOn::gpu; });
+  });
+}
+
 class Build {
  public:
   Build(const BuildPlan& plan, const BuildSettings& settings, const Host& host, const GfxTables& tables,
@@ -81,14 +79,14 @@ class Build {
   }
 
   BuildOutcome run() {
-    source_digest_ = sha256_hex(device_text());
+    source_digest_ = device_text_digest();
     version_ = version_name();
     Result<Store> store = Store::open(settings_.prefix);
     if (!store) return refuse_prefix(store.error());
     if (already_installed(*store)) return std::move(outcome_);
     Result<StoreLock> lock = store->lock([&](const std::string& holder) {
       progress_.waiting(holder);
-      return progress_.tick();
+      return true;
     });
     if (!lock) return refuse_prefix(lock.error());
     // Whoever held the lock may have built just this.
@@ -136,10 +134,11 @@ class Build {
     if (name != version_ && !name.starts_with(version_ + "-")) return false;
     Result<Manifest> manifest = read_manifest(*folder);
     if (!manifest || !altered_files(*folder, *manifest).empty()) return false;
+    if (settings_.require_gpu && !sage::ran_on_gpu(*manifest)) return false;
     outcome_.state = BuildOutcome::State::up_to_date;
     outcome_.manifest = std::move(manifest).value();
     outcome_.folder = *folder;
-    return !settings_.require_gpu || outcome_.ran_on_gpu();
+    return true;
   }
 
   void build_under(const Store& store, const StoreLock& lock) {
@@ -256,7 +255,7 @@ class Build {
       progress_.unit_ended(name(unit), end.good() ? seconds(end.duration) : "failed");
     };
     callbacks.from_cache = [&](std::size_t unit) { progress_.unit_ended(name(unit), "from the cache"); };
-    callbacks.tick = [&] { static_cast<void>(progress_.tick()); };
+    callbacks.tick = [&] { progress_.tick(); };
     Result<TargetResult> result = compile_target(request, tables_, callbacks);
     if (!result) {
       TargetResult none;
@@ -279,7 +278,7 @@ class Build {
 
   static Defects defects_of(const TargetResult& result) {
     Defects defects;
-    if (!result.complete()) defects.failed = 1;
+    if (result.units.empty() || !result.complete()) defects.failed = 1;
     for (const UnitResult& unit : result.units) {
       if (unit.state == UnitState::failed) ++defects.failed;
       if (!unit.warnings.empty()) ++defects.warned;
@@ -318,15 +317,12 @@ class Build {
   // ---- try
 
   bool smoke_test() {
-    const auto tick = [&] { static_cast<void>(progress_.tick()); };
+    const auto tick = [&] { progress_.tick(); };
     if (plan_.gpu_expected || settings_.require_gpu) {
       progress_.phase("running the kernels on the GPU");
       SmokeRun run = smoke_on_gpu(stage_ + "/" + library_file, stage_ + "/kernels", plan_.runtimes, work_folder(), tick);
-      const bool ran = run.state == SmokeRun::State::ran;
-      if (!ran) fail("nothing ran on the GPU: " + run.reason);
-      outcome_.gpu_failed = !ran;
+      outcome_.gpu_failed = run.state != SmokeRun::State::ran;
       outcome_.smoke.push_back(std::move(run));
-      if (!ran) return false;
     } else {
       progress_.phase("trying the kernels' source on emulated lanes");
       std::vector<std::string> targets;
@@ -337,15 +333,8 @@ class Build {
   }
 
   bool judge_smoke() {
-    bool good = true;
-    for (const SmokeRun& run : outcome_.smoke) {
-      if (run.state != SmokeRun::State::ran) fail(run.where + ": the trial failed: " + run.reason);
-      for (const SmokeRecord& one : run.records) {
-        if (!one.passed) fail(wrong_numbers(one, run.where));
-      }
-      good = good && run.passed();
-    }
-    return good;
+    for (const std::string& problem : smoke_problems(outcome_.smoke)) fail(problem);
+    return all_passed(outcome_.smoke);
   }
 
   // ---- describe
@@ -367,12 +356,7 @@ class Build {
       }
       manifest.targets.push_back(std::move(target));
     }
-    for (const SmokeRun& run : outcome_.smoke) {
-      for (const SmokeRecord& one : run.records) {
-        manifest.accuracy.push_back({one.kernel, run.where, one.problem, one.relative_l1, one.rmse, one.worst_row, one.lse_error,
-                                     one.passed});
-      }
-    }
+    manifest.accuracy = accuracy_rows(outcome_.smoke);
   }
 
   /// Every call runs the prologue too.
@@ -396,12 +380,7 @@ class Build {
 }  // namespace
 
 bool BuildOutcome::ran_on_gpu() const {
-  for (const ManifestTarget& target : manifest.targets) {
-    for (const ManifestKernel& kernel : target.kernels) {
-      if (kernel.executed_on == ExecutedOn::gpu) return true;
-    }
-  }
-  return false;
+  return sage::ran_on_gpu(manifest);
 }
 
 BuildOutcome build(const BuildPlan& plan, const BuildSettings& settings, const Host& host, const GfxTables& tables,
@@ -422,11 +401,7 @@ std::vector<std::string> build_commands(const BuildPlan& plan, const std::string
     request.compiler = target.compilers.front().compiler->path;
     request.source = prefix + "/" + source_file;
     request.folder = prefix;
-    for (const std::vector<std::string>& command : target_commands(request)) {
-      std::vector<std::string> words;
-      for (const std::string& word : command) words.push_back(shell_word(word));
-      lines.push_back(join(words, " "));
-    }
+    for (const std::vector<std::string>& command : target_commands(request)) lines.push_back(pasteable(command));
   }
   return lines;
 }

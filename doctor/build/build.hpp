@@ -37,8 +37,8 @@ class BuildProgress {
   virtual void unit_started(const std::string& unit) = 0;
   virtual void unit_ended(const std::string& unit, const std::string& how) = 0;
   virtual void phase(const std::string& what) = 0;
-  /// Five times a second while something runs. False gives up.
-  virtual bool tick() = 0;
+  /// Five times a second while something runs.
+  virtual void tick() = 0;
 };
 
 /// What became of one target.

@@ -1,7 +1,6 @@
 #include "doctor/build/build_log.hpp"
 
-#include "doctor/checks/wording.hpp"
-#include "probes/base/text.hpp"
+#include "probes/proof_child/device_command.hpp"
 
 namespace sage {
 namespace {
@@ -16,19 +15,13 @@ std::string state_in_words(const UnitResult& unit) {
   return "not tried";
 }
 
-std::string command_line(const std::vector<std::string>& command) {
-  std::vector<std::string> words;
-  for (const std::string& word : command) words.push_back(shell_word(word));
-  return join(words, " ");
-}
-
 }  // namespace
 
 void BuildLog::add(const TargetResult& result, const Toolchain* compiler) {
   text_ += "== " + result.target + ", " + (compiler == nullptr ? "no compiler" : compiler->path) + "\n\n";
   for (const UnitResult& unit : result.units) {
     text_ += "-- " + unit.unit.name + ": " + state_in_words(unit) + "\n";
-    if (!unit.command.empty()) text_ += "$ " + command_line(unit.command) + "\n";
+    if (!unit.command.empty()) text_ += "$ " + pasteable(unit.command) + "\n";
     if (!unit.log.empty()) text_ += unit.log + (unit.log.ends_with('\n') ? "" : "\n");
     for (const std::string& warning : unit.warnings) text_ += "warning: " + warning + "\n";
     for (const std::string& note : unit.notes) text_ += "note: " + note + "\n";

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "doctor/build/without_kernels.hpp"
-#include "probes/base/nearest.hpp"
 
 namespace sage {
 namespace {
@@ -13,12 +12,10 @@ void add_once(std::vector<std::string>& list, const std::string& text) {
   if (!text.empty() && std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
 }
 
-/// The ISA that the loader compares code with: what a valid HSA_OVERRIDE_GFX_VERSION claims, else the GPU's own.
+/// The ISA that the loader compares code with: what an override claims that has an effect, else the GPU's own.
 std::vector<std::string> targets_of_gpus(const Facts& facts) {
   std::vector<std::string> targets;
-  std::optional<std::string> claimed;
-  const auto value = facts.environment.get("HSA_OVERRIDE_GFX_VERSION");
-  if (value.known() && value->has_value()) claimed = target_of_override(**value);
+  const std::optional<std::string> claimed = target_of_override(own_override(facts));
   for (const Gpu& gpu : facts.gpus.amd.value_or({})) {
     if (claimed) add_once(targets, *claimed);
     else if (gpu.target.known()) add_once(targets, *gpu.target);
@@ -59,12 +56,6 @@ void choose_compilers(const Facts& facts, const GfxTables& tables, const std::st
     if (wanted.empty() ? able : names(*one.compiler, wanted)) plan.compilers.push_back(std::move(one));
     else if (!able && !of_other_vendor) plan.unable.push_back(std::move(one));
   }
-}
-
-NoPlan no_such_target(const std::string& target, const GfxTables& tables) {
-  const std::vector<std::string> known = tables.target_names();
-  const std::vector<std::string_view> views(known.begin(), known.end());
-  return {2, "there is no gfx target \"" + target + "\"" + did_you_mean(target, views), {}};
 }
 
 NoPlan no_target(const Facts& facts) {
@@ -119,7 +110,7 @@ BuildPlanning make_build_plan(const Facts& facts, const GfxTables& tables, const
       WithoutKernels why = without_kernels(processor_of(target), tables);
       without.push_back({1, std::move(why.reason), std::move(why.advice)});
     } else {
-      planning.problems.push_back(no_such_target(target, tables));
+      planning.problems.push_back({2, no_such_target(target, tables), {}});
     }
   }
   // An integrated GPU without kernels beside a card that has some is no reason to give up; an asked one is.

@@ -11,6 +11,7 @@
 #include "kernels/trial/emulated_targets.hpp"
 #include "kernels/trial/smoke.hpp"
 #include "probes/host/file_calls.hpp"
+#include "probes/proof_child/outcome.hpp"
 #include "probes/proof_child/verbs.hpp"
 
 namespace sage {
@@ -30,21 +31,12 @@ std::string in_words(const JobEnd& end) {
   return "its process could not be started: " + end.output;
 }
 
-/// The last line that says anything, of at most 200 bytes.
-std::string last_words(const std::string& output) {
-  const std::size_t end = output.find_last_not_of(" \n");
-  if (end == std::string::npos) return "";
-  const std::size_t begin = output.rfind('\n', end);
-  const std::string line = output.substr(begin == std::string::npos ? 0 : begin + 1, end - (begin == std::string::npos ? 0 : begin + 1) + 1);
-  return line.substr(0, 200);
-}
-
 SmokeRun read_answer(const std::string& file, const JobEnd& end) {
   const Result<std::string> text = file_calls::read_whole(file, Links::keep, most_answer_bytes);
   if (end.good() && text) return smoke_run_from_text(*text);
   SmokeRun run;
   run.reason = in_words(end);
-  if (const std::string words = last_words(end.output); !words.empty()) run.reason += " (" + words + ")";
+  if (const std::string words = last_line(end.output); !words.empty()) run.reason += " (" + words + ")";
   return run;
 }
 
@@ -87,10 +79,6 @@ void join_run(std::vector<SmokeRun>& runs, SmokeRun more) {
   }
 }
 
-std::string processor_of(const std::string& target) {
-  return target.substr(0, target.find(':'));
-}
-
 }  // namespace
 
 std::string wrong_numbers(const SmokeRecord& record, const std::string& where) {
@@ -115,6 +103,35 @@ bool SmokeRun::passed() const {
          std::all_of(records.begin(), records.end(), [](const SmokeRecord& one) { return one.passed; });
 }
 
+std::vector<std::string> smoke_problems(const std::vector<SmokeRun>& runs) {
+  std::vector<std::string> problems;
+  for (const SmokeRun& run : runs) {
+    // A run that did not reach its GPU has no place yet.
+    const bool emulated = run.where.starts_with("emulated");
+    if (run.state != SmokeRun::State::ran) {
+      problems.push_back((emulated ? run.where + ": the trial failed: " : "nothing ran on the GPU: ") + run.reason);
+    }
+    for (const SmokeRecord& one : run.records) {
+      if (!one.passed) problems.push_back(wrong_numbers(one, run.where));
+    }
+  }
+  return problems;
+}
+
+bool all_passed(const std::vector<SmokeRun>& runs) {
+  return !runs.empty() && std::all_of(runs.begin(), runs.end(), [](const SmokeRun& run) { return run.passed(); });
+}
+
+std::vector<ManifestAccuracy> accuracy_rows(const std::vector<SmokeRun>& runs) {
+  std::vector<ManifestAccuracy> rows;
+  for (const SmokeRun& run : runs) {
+    for (const SmokeRecord& one : run.records) {
+      rows.push_back({one.kernel, run.where, one.problem, one.relative_l1, one.rmse, one.worst_row, one.lse_error, one.passed});
+    }
+  }
+  return rows;
+}
+
 std::vector<SmokeRun> smoke_emulated(const std::vector<std::string>& targets, std::size_t parallel, const std::string& folder,
                                      const std::function<void()>& tick) {
   std::vector<const trial::Device*> families;
@@ -122,14 +139,13 @@ std::vector<SmokeRun> smoke_emulated(const std::vector<std::string>& targets, st
   std::vector<std::string> outputs;
   std::vector<std::string> places;
   for (const std::string& target : targets) {
-    const std::string processor = processor_of(target);
-    const trial::Device* device = trial::emulated_target_for(processor);
+    const trial::Device* device = trial::emulated_target_for(target);
     if (device == nullptr || std::find(families.begin(), families.end(), device) != families.end()) continue;
     families.push_back(device);
     for (const device::Tile* tile : trial::tiles_to_try(*device)) {
       outputs.push_back(folder + "/emulated-" + device->name + "-" + tile->kernel + ".json");
       places.push_back("emulated " + device->name);
-      jobs.push_back(child_job({"smoke-emulated", "--target", processor, "--kernel", tile->kernel}, outputs.back(), true));
+      jobs.push_back(child_job({"smoke-emulated", "--target", target, "--kernel", tile->kernel}, outputs.back(), true));
     }
   }
   std::vector<SmokeRun> answers = run_children(jobs, outputs, parallel, tick);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "doctor/build/compile/jobs.hpp"
+#include "doctor/build/install/manifest.hpp"
 #include "probes/base/result.hpp"
 
 namespace sage {
@@ -41,6 +42,15 @@ struct SmokeRun {
 
   [[nodiscard]] bool passed() const;
 };
+
+/// What went wrong, a sentence each: a trial that did not run, wrong numbers. Empty: nothing did.
+[[nodiscard]] std::vector<std::string> smoke_problems(const std::vector<SmokeRun>& runs);
+
+/// At least one was made, and each passed.
+[[nodiscard]] bool all_passed(const std::vector<SmokeRun>& runs);
+
+/// The figures of all trials, as a manifest has them.
+[[nodiscard]] std::vector<ManifestAccuracy> accuracy_rows(const std::vector<SmokeRun>& runs);
 
 /// The emulated lanes of these targets' families, each family once. The program carries a few kernels of each. `parallel`
 /// processes at a time; `folder`: an existing one for their answers. `tick`: five times a second.

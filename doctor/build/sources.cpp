@@ -19,6 +19,10 @@ std::string_view device_text() {
   return named("sage_kernels.hip");
 }
 
+std::string device_text_digest() {
+  return std::string(named("sage_kernels.hip.sha256"));
+}
+
 std::string_view attention_header() {
   return named("attention.h");
 }

@@ -13,6 +13,9 @@ namespace sage {
 /// The device text: all kernels for every target.
 [[nodiscard]] std::string_view device_text();
 
+/// SHA-256 of the device text, as sha256_hex() writes it; computed when this program was built.
+[[nodiscard]] std::string device_text_digest();
+
 [[nodiscard]] std::string_view attention_header();
 
 /// libsage_attention.so.1, which loads and launches the code objects.

@@ -16,12 +16,12 @@ std::string line(std::string_view text, std::size_t width, std::string_view firs
 
 /// "17 kernels, compiled with clang++ 19.1.7, /usr/bin/clang++-19"
 std::string how_made(const ManifestTarget& target) {
-  const auto count = [&](KernelOrigin origin) {
+  const auto count = [&](ObjectOrigin origin) {
     return std::count_if(target.kernels.begin(), target.kernels.end(), [&](const ManifestKernel& one) { return one.origin == origin; });
   };
   std::string text = counted(target.kernels.size(), "code object");
-  const auto made_before = count(KernelOrigin::prebuilt);
-  const auto cached = count(KernelOrigin::cached);
+  const auto made_before = count(ObjectOrigin::prebuilt);
+  const auto cached = count(ObjectOrigin::cached);
   if (static_cast<std::size_t>(made_before) == target.kernels.size()) return text + ", made together with sage-doctor (prebuilt)";
   text += ", compiled with " + target.toolchain.kind;
   if (!target.toolchain.version.empty()) text += " " + target.toolchain.version;
@@ -56,11 +56,6 @@ std::string figure(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%9.5f", value);
   return text;
-}
-
-std::string short_name(const std::string& kernel) {
-  constexpr std::string_view prefix = "sage_attention_";
-  return kernel.starts_with(prefix) ? kernel.substr(prefix.size()) : kernel;
 }
 
 std::string failures_text(const TargetOutcome& target, std::size_t width) {
@@ -155,7 +150,7 @@ std::string accuracy_text(const std::vector<ManifestAccuracy>& rows, std::size_t
       text += line("Against attention in double precision, " + where + ":", width, "", "");
       text += "                    rel. L1      RMSE worst row       LSE\n";
     }
-    std::string name = short_name(row.kernel);
+    std::string name = short_unit_name(row.kernel);
     constexpr std::size_t name_columns = 16;
     name.resize(std::max(name.size(), name_columns), ' ');
     const std::string mask = row.case_text.substr(0, row.case_text.find(','));

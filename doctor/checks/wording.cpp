@@ -64,8 +64,9 @@ std::string owner_and_mode(const DeviceNode& node) {
 }
 
 bool in_home_folder(std::string_view path) {
-  // /var/home: systems whose root is an image keep the homes there.
-  constexpr auto homes = std::to_array<std::string_view>({"/home/", "/root/", "/var/home/"});
+  // /var/home: systems whose root is an image keep the homes there. Root's own home is not among them: for root itself
+  // leave_out_sudo() takes the word out of every command, and anybody else needs it.
+  constexpr auto homes = std::to_array<std::string_view>({"/home/", "/var/home/"});
   return std::any_of(homes.begin(), homes.end(), [&](std::string_view home) { return path.starts_with(home); });
 }
 

@@ -26,7 +26,7 @@ namespace sage {
 /// A word that any POSIX shell reads back unchanged; quoted only when it must be.
 [[nodiscard]] std::string shell_word(std::string_view text);
 
-/// True below /home or /root: the user's own files, which need no sudo.
+/// True below a folder of homes: the user's own files, which need no sudo.
 [[nodiscard]] bool in_home_folder(std::string_view path);
 
 /// Opens `file` at `line` in the user's editor; with sudo when the file lies outside the home folders.

@@ -8,13 +8,13 @@
 #include "doctor/build/advice.hpp"
 #include "doctor/build/build.hpp"
 #include "doctor/build/install/store.hpp"
-#include "doctor/build/prefix.hpp"
 #include "doctor/build/python_package.hpp"
 #include "doctor/build/summary.hpp"
 #include "doctor/checks/build_jobs.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/checks/runner.hpp"
 #include "doctor/cli/build_progress.hpp"
+#include "doctor/cli/build_session.hpp"
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "doctor/cli/session.hpp"
@@ -113,23 +113,19 @@ int status_of(const BuildOutcome& outcome) {
 }  // namespace
 
 int run_build(const BuildOptions& options) {
-  const Result<Session> opened = open_session(options.machine);
+  const Result<BuildSession> opened = open_build_session(options.machine, options.prefix);
   if (!opened) {
     spdlog::error("{}", opened.error().text);
     return exit_usage;
   }
-  const Session& session = *opened;
-  const Result<std::string> prefix = prefix_for(options.prefix, *session.host);
-  if (!prefix) {
-    spdlog::error("{}", prefix.error().text);
-    return exit_usage;
-  }
-  if (options.clean) return clean(*prefix);
+  const Session& session = opened->session;
+  const std::string& prefix = opened->prefix;
+  if (options.clean) return clean(prefix);
   const Facts facts = collect(session, *session.host, options.verbose);
   const BuildPlanning planning = make_build_plan(facts, session.tables, {options.targets, options.toolchain});
   if (!planning.problems.empty()) return refuse(planning.problems);
   const BuildPlan& plan = planning.plan;
-  if (options.dry_run) return print_commands(plan, *prefix);
+  if (options.dry_run) return print_commands(plan, prefix);
   if (!options.machine.capture.empty()) {
     spdlog::error("a captured machine can't build: add --dry-run to see the commands");
     return exit_usage;
@@ -145,7 +141,7 @@ int run_build(const BuildOptions& options) {
   }
 
   BuildSettings settings;
-  settings.prefix = *prefix;
+  settings.prefix = prefix;
   settings.tool_version = SAGE_VERSION;
   settings.time = utc_time(session.host->now());
   settings.mark = make_mark(facts, root_of(plan), !options.machine.python.empty());

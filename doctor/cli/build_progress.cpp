@@ -18,10 +18,14 @@ std::string with_what(const Toolchain* compiler) {
   return compiler == nullptr ? "; no compiler for it is here, so those made together with sage-doctor are taken" : " with " + compiler->path;
 }
 
+std::string waiting_for(const std::string& holder) {
+  return "another build" + (holder.empty() ? std::string() : " (process " + holder + ")") + " is at work here; waiting for it";
+}
+
 class Lines : public BuildProgress {
  public:
   void waiting(const std::string& holder) override {
-    if (!told_) say("another build" + (holder.empty() ? std::string() : " (process " + holder + ")") + " is at work here; waiting for it");
+    if (!told_) say(waiting_for(holder));
     told_ = true;
   }
   void target(const std::string& target, const Toolchain* compiler, std::size_t units) override {
@@ -35,7 +39,7 @@ class Lines : public BuildProgress {
     say("[" + std::to_string(++done_) + "/" + std::to_string(units_) + "] " + unit + ": " + how);
   }
   void phase(const std::string& what) override { say(what); }
-  bool tick() override { return true; }
+  void tick() override {}
 
  private:
   static void say(const std::string& text) { std::fprintf(stderr, "sage-doctor: %s\n", printable(text).c_str()); }
@@ -54,7 +58,7 @@ std::string whole_seconds(std::chrono::seconds time) {
 class Bar : public BuildProgress {
  public:
   void waiting(const std::string& holder) override {
-    line_.tell("another build" + (holder.empty() ? std::string() : " (process " + holder + ")") + " is at work here; waiting for it");
+    line_.tell(waiting_for(holder));
   }
   void target(const std::string& target, const Toolchain*, std::size_t units) override {
     target_ = target;
@@ -83,10 +87,7 @@ class Bar : public BuildProgress {
     start_ = Clock::now();
     show();
   }
-  bool tick() override {
-    show();
-    return true;
-  }
+  void tick() override { show(); }
 
  private:
   void show() {
@@ -101,13 +102,8 @@ class Bar : public BuildProgress {
       const auto left = gone * static_cast<std::int64_t>(units_ - done_) / static_cast<std::int64_t>(done_);
       text += ", about " + whole_seconds(left) + " left";
     }
-    if (!running_.empty()) text += "  " + short_name(running_.front());
+    if (!running_.empty()) text += "  " + short_unit_name(running_.front());
     line_.tell(text);
-  }
-
-  static std::string short_name(const std::string& unit) {
-    constexpr std::string_view prefix = "sage_attention_";
-    return unit.starts_with(prefix) ? unit.substr(prefix.size()) : unit;
   }
 
   Progress line_{false};

@@ -11,7 +11,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "doctor/build/install/digest.hpp"
 #include "doctor/build/sources.hpp"
 #include "doctor/checks/registry.hpp"
 #include "doctor/cli/progress.hpp"
@@ -72,7 +71,7 @@ Result<Session> open_machine(const MachineOptions& options) {
     session.source = "live";
     session.host = std::move(live);
     // A capture may come from a user with another sage-doctor, whose kernels were not stale.
-    session.probe_options.kernel_source_sha256 = sha256_hex(device_text());
+    session.probe_options.kernel_source_sha256 = device_text_digest();
   } else {
     Result<Capture> capture = read_capture(options.capture);
     if (!capture) return capture.error();

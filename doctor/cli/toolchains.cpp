@@ -3,9 +3,7 @@
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "doctor/cli/session.hpp"
-#include "doctor/report/wrap.hpp"
 #include "doctor/toolchain/toolchain_list.hpp"
-#include "probes/base/nearest.hpp"
 
 namespace sage {
 namespace {
@@ -13,9 +11,7 @@ namespace {
 /// nullopt: it is a target. A target of NVIDIA is taken as it is; the tables have none.
 std::optional<std::string> wrong_target(const std::string& target, const GfxTables& tables) {
   if (target.empty() || target.starts_with("sm_") || tables.target(target) != nullptr) return std::nullopt;
-  const std::vector<std::string> names = tables.target_names();
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  return "--target: there is no gfx target \"" + printable(target) + "\"" + did_you_mean(target, views);
+  return "--target: " + no_such_target(target, tables);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "doctor/checks/scope.hpp"
 #include "doctor/env/fingerprint.hpp"
 #include "doctor/env/plan_parts.hpp"
+#include "doctor/toolchain/choice.hpp"
 #include "probes/base/text.hpp"
 #include "probes/gfx_tables.hpp"
 

@@ -2,11 +2,9 @@
 #include <array>
 #include <utility>
 
-#include "doctor/checks/scope.hpp"
 #include "doctor/checks/visibility.hpp"
 #include "doctor/env/plan_parts.hpp"
 #include "probes/base/text.hpp"
-#include "probes/gfx_tables.hpp"
 
 namespace sage {
 
@@ -44,13 +42,6 @@ std::vector<std::string> build_targets(const Facts& facts) {
     if (std::find(targets.begin(), targets.end(), *gpu->target) == targets.end()) targets.push_back(*gpu->target);
   }
   return targets;
-}
-
-std::string own_override(const Facts& facts) {
-  if (uses_dxg(facts.platform.kind.value_or(PlatformKind::bare_metal))) return "";
-  const auto value = facts.environment.get("HSA_OVERRIDE_GFX_VERSION");
-  if (!value.known() || !value->has_value() || !target_of_override(**value)) return "";
-  return **value;
 }
 
 const TorchInstall* rocm_torch(const Facts& facts) {

@@ -33,10 +33,6 @@ namespace sage {
 /// while a target is unknown.
 [[nodiscard]] std::vector<std::string> build_targets(const Facts& facts);
 
-/// HSA_OVERRIDE_GFX_VERSION as the user has set it, where it has an effect: not under WSL, not in a wrong form.
-/// Empty: none.
-[[nodiscard]] std::string own_override(const Facts& facts);
-
 /// The PyTorch for ROCm that `import torch` gets in the environment in use; nullptr: there is none, or it is not known.
 [[nodiscard]] const TorchInstall* rocm_torch(const Facts& facts);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "doctor/checks/scope.hpp"
+#include "probes/base/nearest.hpp"
 #include "probes/base/version.hpp"
 
 namespace sage {
@@ -60,6 +62,19 @@ std::string rocm_of_torch(const Facts& facts) {
   const std::string version = torch.version.value_or("");
   if (const std::size_t mark = version.find("+rocm"); mark != std::string::npos) return version.substr(mark + 5);
   return torch.hip.value_or(std::nullopt).value_or("");
+}
+
+std::string own_override(const Facts& facts) {
+  if (uses_dxg(facts.platform.kind.value_or(PlatformKind::bare_metal))) return "";
+  const auto value = facts.environment.get("HSA_OVERRIDE_GFX_VERSION");
+  if (!value.known() || !value->has_value() || !target_of_override(**value)) return "";
+  return **value;
+}
+
+std::string no_such_target(const std::string& target, const GfxTables& tables) {
+  const std::vector<std::string> names = tables.target_names();
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return "there is no gfx target \"" + target + "\"" + did_you_mean(target, views);
 }
 
 std::string target_to_build_for(const Facts& facts) {

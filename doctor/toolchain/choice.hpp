@@ -31,4 +31,11 @@ struct RankedToolchain {
 /// The target to build for: of the discrete GPU, else of the first whose target is known; empty when there is none.
 [[nodiscard]] std::string target_to_build_for(const Facts& facts);
 
+/// HSA_OVERRIDE_GFX_VERSION as the user has set it, where it has an effect: not under WSL, not in a wrong form.
+/// Empty: none.
+[[nodiscard]] std::string own_override(const Facts& facts);
+
+/// "there is no gfx target "gfx1202" (did you mean 'gfx1102'?)"
+[[nodiscard]] std::string no_such_target(const std::string& target, const GfxTables& tables);
+
 }  // namespace sage

@@ -1,4 +1,5 @@
-# Joins the device headers into the one text that every compiler takes: cmake -DOUTPUT=<file> -P amalgamate.cmake
+# Joins the device headers into the one text that every compiler takes, and writes its SHA-256 beside it:
+# cmake -DOUTPUT=<file> -P amalgamate.cmake
 # The order matters: no header includes another one.
 set(SAGE_DEVICE_HEADERS
   params.hpp tiles.hpp platform.hpp amd.hpp copy.hpp rdna.hpp gfx12.hpp gfx11.hpp gfx9.hpp nvidia.hpp attention.hpp prologue.hpp kernels.hpp)
@@ -16,4 +17,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
     string(APPEND text "// ---- ${header}\n${part}")
   endforeach()
   file(WRITE ${OUTPUT} "${text}")
+  # Its digest, so that nobody has to compute it at every start.
+  file(SHA256 ${OUTPUT} digest)
+  file(WRITE ${OUTPUT}.sha256 "${digest}")
 endif()

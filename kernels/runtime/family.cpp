@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
+
+#include "code_object/target.hpp"
 
 namespace sage::runtime {
 namespace {
@@ -48,6 +52,20 @@ std::vector<std::string_view> processors_with_kernels() {
 std::optional<FamilySupport> family_of_sm(unsigned sm) {
   if (sm < 80) return std::nullopt;
   return FamilySupport{Family::nvidia, sm >= 89};
+}
+
+std::optional<FamilySupport> family_of_target(std::string_view target) {
+  constexpr std::string_view nvidia = "sm_";
+  if (!target.starts_with(nvidia)) {
+    const auto id = code_object::parse_target_id(target);
+    return id ? family_of(id->processor) : std::nullopt;
+  }
+  constexpr unsigned largest_sm = 999;
+  unsigned sm = 0;
+  const char* const end = target.data() + target.size();
+  const auto read = std::from_chars(target.data() + nvidia.size(), end, sm);
+  if (read.ec != std::errc{} || read.ptr != end || sm > largest_sm) return std::nullopt;
+  return family_of_sm(sm);
 }
 
 }  // namespace sage::runtime

@@ -17,6 +17,8 @@ struct FamilySupport {
 // `processor` is a gfx name without features ("gfx90a"). Empty for a GPU that the kernels have no instructions for.
 [[nodiscard]] std::optional<FamilySupport> family_of(std::string_view processor);
 [[nodiscard]] std::optional<FamilySupport> family_of_sm(unsigned sm);
+// `target` as a user or a compiler writes it: "gfx1201", "gfx90a:xnack-", "sm_90".
+[[nodiscard]] std::optional<FamilySupport> family_of_target(std::string_view target);
 
 // The gfx names with kernels, in the order of the table.
 [[nodiscard]] std::vector<std::string_view> processors_with_kernels();

@@ -1,8 +1,6 @@
 #include "emulated_targets.hpp"
 
 #include <array>
-#include <charconv>
-#include <optional>
 
 #include "../runtime/family.hpp"
 #include "emulated.hpp"
@@ -48,25 +46,17 @@ Device make(const Row& row) {
   return device;
 }
 
-std::optional<runtime::FamilySupport> support_of(std::string_view processor) {
-  constexpr std::string_view sm = "sm_";
-  if (!processor.starts_with(sm)) return runtime::family_of(processor);
-  unsigned number = 0;
-  std::from_chars(processor.data() + sm.size(), processor.data() + processor.size(), number);
-  return runtime::family_of_sm(number);
-}
-
 }  // namespace
 
-const Device* emulated_target_for(std::string_view processor) {
+const Device* emulated_target_for(std::string_view target) {
   static const std::array<Device, rows.size()> targets = {make(rows[0]), make(rows[1]), make(rows[2]), make(rows[3]),
                                                           make(rows[4])};
-  const auto support = support_of(processor);
+  const auto support = runtime::family_of_target(target);
   if (!support) return nullptr;
-  for (const Device& target : targets) {
+  for (const Device& device : targets) {
     // sm_80 has the NVIDIA kernels without fp8; the emulated target has both.
-    const bool same_values = target.has_fp8 == support->fp8 || support->family == device::Family::nvidia;
-    if (target.family == support->family && same_values) return &target;
+    const bool same_values = device.has_fp8 == support->fp8 || support->family == device::Family::nvidia;
+    if (device.family == support->family && same_values) return &device;
   }
   return nullptr;
 }

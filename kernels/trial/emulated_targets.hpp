@@ -7,8 +7,8 @@
 
 namespace sage::trial {
 
-// The emulated target whose kernels are those of `processor` ("gfx1201": gfx12; "sm_90": nvidia); nullptr where no kernels
+// The emulated target whose kernels are those of `target` ("gfx1201": gfx12; "sm_90": nvidia); nullptr where no kernels
 // exist for it.
-[[nodiscard]] const Device* emulated_target_for(std::string_view processor);
+[[nodiscard]] const Device* emulated_target_for(std::string_view target);
 
 }  // namespace sage::trial

@@ -14,6 +14,7 @@
 #include "probes/base/enum_names.hpp"
 #include "probes/base/errno_name.hpp"
 #include "probes/base/fact.hpp"
+#include "probes/base/template_kinds.hpp"
 
 // A struct that is written to JSON lists its fields once, in fields(). Both walks here (write, read) are made from that
 // list, so that a new field can't be in one of them and missing from the other. Sources only: it brings in all of
@@ -29,16 +30,6 @@ template <class T>
 struct IsFact : std::false_type {};
 template <class T>
 struct IsFact<Fact<T>> : std::true_type {};
-
-template <class T>
-struct IsVector : std::false_type {};
-template <class T>
-struct IsVector<std::vector<T>> : std::true_type {};
-
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
 
 struct AnyVisitor {
   void operator()(const char*, auto) const {}

@@ -16,19 +16,12 @@
 #include "probes/base/enum_names.hpp"
 #include "probes/base/errno_name.hpp"
 #include "probes/base/nearest.hpp"
+#include "probes/base/template_kinds.hpp"
 
 /// Typed reading of TOML tables, with errors that name file, line and key. Heavy to include: for the source that reads
 /// captures.
 namespace sage::toml_section {
 
-template <class T>
-struct IsVector : std::false_type {};
-template <class T>
-struct IsVector<std::vector<T>> : std::true_type {};
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
 template <class T>
 struct IsStringMap : std::false_type {};
 template <class T>

@@ -27,6 +27,7 @@
 #include <system_error>
 
 #include "probes/base/errno_name.hpp"
+#include "probes/host/private_folder.hpp"
 #include "probes/proof_child/surroundings.hpp"
 
 namespace sage {
@@ -36,18 +37,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int no_answer = 1;
 constexpr std::chrono::seconds patience_with_the_killed{2};  // a process that is stuck in the kernel is left alone
-
-Result<std::string> make_private_folder() {
-  const char* wanted = std::getenv("TMPDIR");
-  std::string last_error;
-  for (const std::string& place : {std::string(wanted == nullptr ? "" : wanted), std::string("/tmp")}) {
-    if (place.empty()) continue;
-    std::string folder = place + "/sage-doctor-XXXXXX";
-    if (mkdtemp(folder.data()) != nullptr) return folder;
-    last_error = system_error(errno, "no private folder can be made in " + place).text;
-  }
-  return Error{0, last_error + "; TMPDIR can name another place"};
-}
 
 sigset_t watched_signals() {
   sigset_t watched;

@@ -165,6 +165,13 @@ class RealClang(Prefix):
         self.assertIn("nothing ran on the GPU", finished.stdout)
         self.assertIn("gpu.present", finished.stdout)
         self.assertFalse((self.prefix / "current").exists())
+        # Nor does an installation that never ran on one satisfy it; that one stays as it is.
+        self.assertEqual(self.build("--target", "gfx1201").returncode, 0)
+        installed = os.readlink(self.prefix / "current")
+        again = json.loads(self.build("--target", "gfx1201", "--require-gpu", "--json").stdout)
+        self.assertEqual((again["state"], again["manifest"], again["folder"]), ("failed", None, None))
+        self.assertIn("Not built.", self.build("--target", "gfx1201", "--require-gpu").stdout)
+        self.assertEqual(os.readlink(self.prefix / "current"), installed)
 
     def test_into_a_python_environment_and_out_again(self):
         venv = self.folder / "venv"

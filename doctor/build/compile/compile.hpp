@@ -12,6 +12,7 @@
 #include "doctor/build/compile/jobs.hpp"
 #include "doctor/build/compile/object.hpp"
 #include "doctor/build/compile/units.hpp"
+#include "doctor/build/object_origin.hpp"
 #include "probes/facts/toolchains.hpp"
 #include "probes/gfx_tables.hpp"
 
@@ -34,15 +35,6 @@ struct TargetRequest {
   std::function<void(const std::string& key, const std::string& bytes)> store;
   std::function<std::optional<std::string>(const Unit& unit)> prebuilt;
 };
-
-enum class ObjectOrigin { compiled, cached, prebuilt };
-
-template <>
-inline constexpr auto enum_names<ObjectOrigin> = std::to_array<EnumName<ObjectOrigin>>({
-    {ObjectOrigin::compiled, "compiled"},
-    {ObjectOrigin::cached, "cached"},
-    {ObjectOrigin::prebuilt, "prebuilt"},
-});
 
 enum class UnitState {
   ready,      ///< `bytes` are to be installed, with `warnings` perhaps

@@ -2,26 +2,12 @@
 
 #include <algorithm>
 
-#include "kernels/code_object/target.hpp"
 #include "kernels/runtime/family.hpp"
-#include "probes/base/text.hpp"
 
 namespace sage {
 namespace {
 
 constexpr std::string_view nvidia_prefix = "sm_";
-
-std::optional<runtime::FamilySupport> support_of(std::string_view target) {
-  if (target.starts_with(nvidia_prefix)) {
-    const auto sm = parse_number(target.substr(nvidia_prefix.size()));
-    constexpr std::uint64_t largest_sm = 999;
-    if (!sm || *sm > largest_sm) return std::nullopt;
-    return runtime::family_of_sm(static_cast<unsigned>(*sm));
-  }
-  const auto id = code_object::parse_target_id(target);
-  if (!id) return std::nullopt;
-  return runtime::family_of(id->processor);
-}
 
 Unit prologue() {
   return {std::string(prologue_unit),
@@ -32,7 +18,7 @@ Unit prologue() {
 }  // namespace
 
 std::optional<TargetUnits> units_of(std::string_view target) {
-  const auto support = support_of(target);
+  const auto support = runtime::family_of_target(target);
   if (!support) return std::nullopt;
   TargetUnits all{support->family, support->fp8, {prologue()}};
   for (const device::Tile& tile : device::tile_table) {
@@ -65,6 +51,11 @@ const Unit* other_length(const TargetUnits& all, const Unit& unit) {
 std::string object_file_name(std::string_view target, std::string_view unit) {
   const std::string_view suffix = target.starts_with(nvidia_prefix) ? ".cubin" : ".hsaco";
   return std::string(target) + "-" + std::string(unit) + std::string(suffix);
+}
+
+std::string short_unit_name(const std::string& unit) {
+  constexpr std::string_view prefix = "sage_attention_";
+  return unit.starts_with(prefix) ? unit.substr(prefix.size()) : unit;
 }
 
 std::string_view family_name(device::Family family) {

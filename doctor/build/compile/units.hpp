@@ -37,6 +37,9 @@ inline constexpr std::string_view prologue_unit = "sage_prologue";
 /// "gfx1201-sage_prologue.hsaco", "sm_90-sage_prologue.cubin": what the file is called in the kernels' folder.
 [[nodiscard]] std::string object_file_name(std::string_view target, std::string_view unit);
 
+/// "d128_F16_LONG" of "sage_attention_d128_F16_LONG": what is left where there is little room. Other names stay.
+[[nodiscard]] std::string short_unit_name(const std::string& unit);
+
 /// "gfx9", "gfx11", "gfx12", "nvidia".
 [[nodiscard]] std::string_view family_name(device::Family family);
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/build/object_origin.hpp"
 #include "probes/base/enum_names.hpp"
 #include "probes/base/result.hpp"
 #include "probes/installed_manifest.hpp"
@@ -14,15 +15,6 @@
 // (probes/installed_manifest.hpp); the names there are the names here.
 
 namespace sage {
-
-enum class KernelOrigin { compiled, cached, prebuilt };
-
-template <>
-inline constexpr auto enum_names<KernelOrigin> = std::to_array<EnumName<KernelOrigin>>({
-    {KernelOrigin::compiled, "compiled"},
-    {KernelOrigin::cached, "cached"},
-    {KernelOrigin::prebuilt, "prebuilt"},
-});
 
 /// What a kernel ran on. Emulated lanes are no GPU: they stand under `accuracy` alone.
 enum class ExecutedOn { none, gpu };
@@ -78,7 +70,7 @@ struct ManifestKernel {
   std::string name;
   std::string file;
   std::string sha256;
-  KernelOrigin origin = KernelOrigin::compiled;
+  ObjectOrigin origin = ObjectOrigin::compiled;
   std::uint32_t vgprs = 0;
   std::uint32_t sgprs = 0;
   std::uint32_t lds_bytes = 0;

@@ -77,6 +77,13 @@ TEST_CASE("a valid override of the GPU's version is what is built for") {
   CHECK(targets(make_build_plan(facts, tables(), {})) == Names{"gfx1201"});
 }
 
+TEST_CASE("under WSL an override claims nothing, for a build as for an environment") {
+  Facts facts = wsl2_9070xt("7.2.0");
+  facts.toolchains.compilers = std::vector<Toolchain>{};
+  set_variable(facts, "HSA_OVERRIDE_GFX_VERSION", std::string("11.0.0"));
+  CHECK(targets(make_build_plan(facts, tables(), {})) == Names{"gfx1201"});
+}
+
 TEST_CASE("a GPU without kernels is no problem beside one that has some, unless it was asked for") {
   Facts facts = with_compilers({});
   std::vector<Gpu> gpus = *facts.gpus.amd;

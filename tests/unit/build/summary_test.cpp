@@ -111,6 +111,21 @@ TEST_CASE("wrong numbers stand out, and a number that is none is no number in JS
   CHECK_FALSE(back.passed());
 }
 
+TEST_CASE("no trial at all is none that passed, and each that did not pass is told") {
+  CHECK_FALSE(all_passed({}));
+  SmokeRun good;
+  good.state = SmokeRun::State::ran;
+  good.where = "emulated gfx12";
+  good.records = {{"k", "dense", 0.01, 0.001, 0.02, 0.003, 0.012, 0.05, 0.02, true, "", ""}};
+  SmokeRun unreached;
+  unreached.state = SmokeRun::State::no_gpu;
+  unreached.reason = "no library";
+  CHECK(all_passed({good}));
+  CHECK_FALSE(all_passed({good, unreached}));
+  CHECK(smoke_problems({good, unreached}) == std::vector<std::string>{"nothing ran on the GPU: no library"});
+  CHECK(accuracy_rows({good, unreached}).size() == 1);
+}
+
 TEST_CASE("a run that tried nothing has not passed, and a garbled answer is a failed run") {
   SmokeRun empty;
   empty.state = SmokeRun::State::ran;

@@ -104,7 +104,7 @@ one = true
 error = "EACCES"
 )");
   place.write("b/capture.toml", std::string(first_line) + "extends = \"a\"\n[path.\"/etc/a\"]\nuid = 7\n");
-  place.write("b/root/etc/b", "from b");
+  place.write((fs::path("b") / "root" / "etc" / "b").string(), "from b");
   place.write("c/capture.toml", std::string(first_line) + R"(
 extends = "b"
 delete = ["/dev/x"]
@@ -222,11 +222,12 @@ TEST_CASE("nothing in a capture leads out of it") {
   const TemporaryFolder place;
   place.write("secret/password", "hunter2");
   place.write("x/capture.toml", first_line);
-  fs::create_directories(place.folder() / "x/root/etc");
+  const fs::path tree = place.folder() / "x" / "root";
+  fs::create_directories(tree / "etc");
 
   SUBCASE("a link below root/ is a link of the captured machine") {
-    fs::create_symlink(place.folder() / "secret/password", place.folder() / "x/root/etc/shadow");
-    fs::create_symlink(place.folder() / "secret", place.folder() / "x/root/opt");
+    fs::create_symlink(place.folder() / "secret/password", tree / "etc/shadow");
+    fs::create_symlink(place.folder() / "secret", tree / "opt");
     const Result<Capture> read = read_capture(place.folder() / "x");
     REQUIRE_MESSAGE(read.ok(), read.error().text);
     CHECK(read->paths.at("/etc/shadow").type == FileType::symlink);

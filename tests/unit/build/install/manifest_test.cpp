@@ -27,7 +27,7 @@ Manifest sample() {
   kernel.name = "sage_attention_d128_F16_LONG";
   kernel.file = "kernels/gfx1201-sage_attention_d128_F16_LONG.hsaco";
   kernel.sha256 = sha256_hex("object");
-  kernel.origin = KernelOrigin::cached;
+  kernel.origin = ObjectOrigin::cached;
   kernel.vgprs = 168;
   kernel.sgprs = 40;
   kernel.lds_bytes = 49152;
@@ -60,7 +60,7 @@ TEST_CASE("a manifest comes back from its text as it was") {
   const Result<Manifest> back = manifest_from_text(text);
   REQUIRE_MESSAGE(back.ok(), back.error().text);
   CHECK(manifest_text(*back) == text);
-  CHECK(back->targets[0].kernels[0].origin == KernelOrigin::cached);
+  CHECK(back->targets[0].kernels[0].origin == ObjectOrigin::cached);
   CHECK(back->accuracy[0].relative_l1 == 0.0123);
 }
 
