@@ -45,7 +45,7 @@ class Usage(unittest.TestCase):
         source = (SOURCE / "docs" / "findings" / "driver.firmware.md").read_text()
         self.assertIn("[driver.gpu-unbound](driver.gpu-unbound.md)", source)
         page = run("explain", "driver.firmware").stdout
-        self.assertIn("see driver.gpu-unbound)", page)
+        self.assertIn("see driver.gpu-unbound)", " ".join(page.split()))
         self.assertNotIn("](", page)
 
     def test_the_index_by_symptom_is_a_page(self):
@@ -53,12 +53,8 @@ class Usage(unittest.TestCase):
         self.assertEqual(index.returncode, 0)
         self.assertTrue(index.stdout.startswith("# symptoms\n"))
         self.assertNotIn("](", index.stdout)
-        for line in index.stdout.splitlines():
-            self.assertLessEqual(len(line), 120, line)
-        rows = index.stdout.split("\n* ")
-        denied = [row for row in rows if row.startswith("`Unable to open /dev/kfd read-write: Permission denied`")]
-        self.assertEqual(len(denied), 1)
-        self.assertEqual(denied[0].splitlines()[1].strip(), "device.kfd-access")
+        rows = [" ".join(row.split()) for row in index.stdout.split("\n* ")]
+        self.assertIn("`Unable to open /dev/kfd read-write: Permission denied` (EACCES): device.kfd-access", rows)
 
     def test_the_index_of_pages_names_every_check(self):
         index = (SOURCE / "docs" / "findings" / "README.md").read_text()
