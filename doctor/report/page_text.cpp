@@ -26,7 +26,9 @@ std::string lead_of(std::string_view line) {
   return std::string(line.substr(0, end));
 }
 
-bool begins_item(std::string_view lead) { return trim(lead) != ""; }
+bool begins_item(std::string_view lead) {
+  return !trim(lead).empty();
+}
 
 }  // namespace
 
@@ -46,9 +48,9 @@ std::string page_text(std::string_view page, std::size_t width) {
     const std::string_view line = rest.substr(0, end);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
 
-    const std::string_view words = trim(line);
-    const bool fence = words.starts_with("```");
-    if (fenced || fence || words.empty() || line.starts_with('#') || words.starts_with('|')) {
+    const std::string_view bare = trim(line);
+    const bool fence = bare.starts_with("```");
+    if (fenced || fence || bare.empty() || line.starts_with('#') || bare.starts_with('|')) {
       end_paragraph();
       out += std::string(line) + "\n";
       fenced = fence ? !fenced : fenced;
@@ -60,7 +62,7 @@ std::string page_text(std::string_view page, std::size_t width) {
       lead = own;
       paragraph = line.substr(own.size());
     } else {
-      paragraph += " " + std::string(words);
+      paragraph += " " + std::string(bare);
     }
   }
   end_paragraph();

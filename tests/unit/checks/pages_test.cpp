@@ -42,7 +42,9 @@ std::vector<Section> sections_of(std::string_view text) {
   return sections;
 }
 
-std::string id_of(const EmbeddedFile& file) { return std::string(file.name.substr(0, file.name.rfind(".md"))); }
+std::string id_of(const EmbeddedFile& file) {
+  return std::string(file.name.substr(0, file.name.rfind(".md")));
+}
 
 std::vector<Page> all_pages() {
   std::vector<Page> pages;
@@ -60,8 +62,8 @@ std::string index_text() {
 }
 
 std::string section(const Page& page, std::string_view title) {
-  const auto found = std::find_if(page.sections.begin(), page.sections.end(),
-                                  [&](const Section& one) { return one.title == title; });
+  const auto found =
+      std::find_if(page.sections.begin(), page.sections.end(), [&](const Section& one) { return one.title == title; });
   return found == page.sections.end() ? "" : found->text;
 }
 
@@ -175,10 +177,11 @@ TEST_CASE("bullets in bold name a platform, so that one can look for it") {
 }
 
 TEST_CASE("commands of pages do no harm") {
-  constexpr auto harmful = std::to_array<std::string_view>(
-      {"chmod 666", "chmod a+rw", "chmod 777", "MODE=\"0666\"", "CUDA_HOME=", "HSA_OVERRIDE_GFX_VERSION=",
-       "HIP_VISIBLE_DEVICES=0", "HIP_VISIBLE_DEVICES=1", "ROCR_VISIBLE_DEVICES=0", "ROCR_VISIBLE_DEVICES=1",
-       "--break-system-packages", "sudo pip", "--privileged", "mknod", "rm -rf"});
+  constexpr auto harmful =
+      std::to_array<std::string_view>({"chmod 666", "chmod a+rw", "chmod 777", "MODE=\"0666\"",
+                                       "CUDA_HOME=", "HSA_OVERRIDE_GFX_VERSION=", "HIP_VISIBLE_DEVICES=0",
+                                       "HIP_VISIBLE_DEVICES=1", "ROCR_VISIBLE_DEVICES=0", "ROCR_VISIBLE_DEVICES=1",
+                                       "--break-system-packages", "sudo pip", "--privileged", "mknod", "rm -rf"});
   for (const Page& page : all_pages()) {
     const std::string commands = commands_of(page.text);
     for (const std::string_view words : harmful) {
