@@ -1,25 +1,12 @@
 #include "doctor/checks/registry.hpp"
 
-#include <algorithm>
 #include <regex>
 #include <set>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "probes/base/embedded.hpp"
-
 namespace sage {
-namespace {
-
-std::string page_of(std::string_view id) {
-  for (const EmbeddedFile& page : embedded_finding_pages()) {
-    if (page.name == std::string(id) + ".md") return std::string(page.text);
-  }
-  return {};
-}
-
-}  // namespace
 
 TEST_CASE("ids are unique slugs of their topic, and titles say something") {
   std::set<std::string_view> ids;
@@ -40,21 +27,6 @@ TEST_CASE("prerequisites exist and stand before what needs them: there is no cyc
       CHECK_MESSAGE(seen.contains(id), (std::string(check.id) + " needs " + std::string(id)));
     }
     seen.insert(check.id);
-  }
-}
-
-TEST_CASE("every check has a page with all its sections, and every page a check") {
-  for (const Check& check : all_checks()) {
-    const std::string page = page_of(check.id);
-    CHECK_MESSAGE(page.starts_with("# " + std::string(check.id) + "\n"), std::string(check.id));
-    for (const char* section : {"\n## What it means\n", "\n## How it is found\n", "\n## Confirm by hand\n",
-                                "\n## Remedy\n", "\n## What not to do\n", "\n## Sources\n"}) {
-      CHECK_MESSAGE(page.find(section) != std::string::npos, (std::string(check.id) + " lacks" + section));
-    }
-  }
-  for (const EmbeddedFile& page : embedded_finding_pages()) {
-    const std::string_view id = page.name.substr(0, page.name.rfind(".md"));
-    CHECK_MESSAGE(find_check(id) != nullptr, std::string(page.name));
   }
 }
 
