@@ -61,6 +61,32 @@ void add_deep_option(CLI::App& command, MachineOptions& machine) {
                                            "/mnt/c. Takes seconds to minutes");
 }
 
+/// What every command takes whose product is a Report.
+void add_report_options(CLI::App& command, ReportOptions& report) {
+  std::map<std::string, ReportFormat> formats;
+  for (const auto& [format, name] : enum_names<ReportFormat>) formats.emplace(name, format);
+  CLI::Option* const format =
+      command.add_option("--format", report.format, "text or json")
+          ->type_name("FORMAT")->transform(CLI::CheckedTransformer(formats).description(""));
+  CLI::Option* const json = command.add_flag("--json")->description("The same as --format json");
+  command.callback([&report, format, json] {
+    if (json->count() == 0) return;
+    if (format->count() > 0 && report.format != ReportFormat::json) {
+      throw CLI::ValidationError("--json and another --format: give one of them");
+    }
+    report.format = ReportFormat::json;
+  });
+  command.add_flag("!--no-redact", report.redact, "Keep user, host and serial numbers, which every format but text replaces");
+  command.add_flag("--strict", report.strict, "Warnings count as failures in the exit status");
+  command.add_flag("-q,--quiet", report.quiet, "Problems and the count only");
+  command.add_flag("-v,--verbose", report.verbose, "Also show what was skipped, and why");
+  const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::automatic},
+                                                       {"always", ColourChoice::always},
+                                                       {"never", ColourChoice::never}};
+  command.add_option("--color", report.colour, "auto, always or never")
+      ->type_name("WHEN")->transform(CLI::CheckedTransformer(colours).description(""));
+}
+
 /// What `env` and `run` both take.
 void add_env_options(CLI::App& command, EnvOptions& options) {
   add_machine_options(command, options.machine, true);
@@ -115,20 +141,11 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
   add_machine_options(*check_command, check.machine, true);
   add_deep_option(*check_command, check.machine);
-  check_command->add_flag("--json", check.json, "Report as JSON (docs/json-schema.json), redacted");
-  check_command->add_flag("!--no-redact", check.redact, "Keep user, host and serial numbers in the JSON");
+  add_report_options(*check_command, check.report);
   check_command->add_option("--only", check.only, "Only checks whose id or topic matches this glob (repeatable)")
       ->type_name("GLOB")->delimiter(',')->allow_extra_args(false);
   check_command->add_option("--skip", check.skip, "No checks whose id or topic matches this glob (repeatable)")
       ->type_name("GLOB")->delimiter(',')->allow_extra_args(false);
-  check_command->add_flag("--strict", check.strict, "Warnings count as failures in the exit status");
-  check_command->add_flag("-q,--quiet", check.quiet, "Print problems and the last line only");
-  check_command->add_flag("-v,--verbose", check.verbose, "Also list what was skipped, and why");
-  const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::automatic},
-                                                       {"always", ColourChoice::always},
-                                                       {"never", ColourChoice::never}};
-  check_command->add_option("--color", check.colour, "auto, always or never")
-      ->type_name("WHEN")->transform(CLI::CheckedTransformer(colours).description(""));
 
   LibsOptions libs;
   CLI::App* libs_command = app.add_subcommand(
@@ -243,7 +260,7 @@ int run_command_line(int argc, const char* const* argv) {
     return run_command->parsed() ? run_usage_status : status;
   }
 
-  if (check.verbose) spdlog::set_level(spdlog::level::debug);
+  if (check.report.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
   if (libs_command->parsed()) return run_libs(libs);
   if (capture_command->parsed()) return run_capture(capture);

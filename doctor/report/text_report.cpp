@@ -66,7 +66,7 @@ bool same_but_for_subject(const Finding& a, const Finding& b) {
 
 class Writer {
  public:
-  Writer(const Report& report, const TextStyle& style)
+  Writer(const Report& report, const ReportStyle& style)
       : report_(report), style_(style), width_(std::max(style.width, narrowest)) {}
 
   std::string run() {
@@ -248,13 +248,13 @@ class Writer {
   }
 
   const Report& report_;
-  const TextStyle& style_;
+  const ReportStyle& style_;
   const std::size_t width_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string text_report(const Report& report, const TextStyle& style) { return Writer(report, style).run(); }
+std::string text_report(const Report& report, const ReportStyle& style) { return Writer(report, style).run(); }
 
 }  // namespace sage
