@@ -17,6 +17,13 @@ bool alphanumeric(char c) { return digit(c) || (c >= 'a' && c <= 'z') || (c >= '
 // HTML, where a backslash no longer helps.
 constexpr std::string_view splitter = "<!-- -->";
 
+// ":word:". Of digits alone there are :100: and :1234: only, and a ":00:" is part of every PCI address and time.
+bool is_emoji(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_+-", 1);
+  if (end == std::string_view::npos || text[end] != ':') return false;
+  return end > 3 || text.substr(1, end - 1).find_first_not_of("0123456789") != std::string_view::npos;
+}
+
 // Whether `text` has at `at` the end of a word that GitHub makes more of when it goes on.
 bool splits_after(std::string_view text, std::size_t at) {
   const char next = at + 1 < text.size() ? text[at + 1] : ' ';
@@ -24,12 +31,7 @@ bool splits_after(std::string_view text, std::size_t at) {
   switch (text[at]) {
     case '@':
     case '#': return alphanumeric(next);
-    // "://", and ":word:"
-    case ':': {
-      if (next == '/') return true;
-      const std::size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_+-", at + 1);
-      return end != std::string_view::npos && end > at + 1 && text[end] == ':';
-    }
+    case ':': return next == '/' || is_emoji(text.substr(at));
     // "GH-12"
     case '-': return at >= 2 && contains_ignoring_case(before.substr(at - 2), "gh-") && digit(next);
     // "www.example.org"
@@ -74,8 +76,11 @@ std::string markdown_text(std::string_view text) {
   const std::size_t number_end = std::min(shown.find_first_not_of("0123456789"), shown.size());
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const char c = shown[i];
+    const bool ends_word = i + 1 == shown.size() || shown[i + 1] == ' ';
     const bool begins_block = (i == 0 && contains("#+-=", std::string(1, c))) ||
-                              (i > 0 && i == number_end && (c == '.' || c == ')'));
+                              (i > 0 && i == number_end && (c == '.' || c == ')') && ends_word);
+    // Within a word an underscore is one.
+    const bool inside_word = i > 0 && !ends_word && alphanumeric(shown[i - 1]) && alphanumeric(shown[i + 1]);
     if (c == '|') {
       // A backslash before a pipe does not mean the same everywhere in a table.
       out += "&#124;";
@@ -84,7 +89,8 @@ std::string markdown_text(std::string_view text) {
     } else if (c == '&') {
       out += "&amp;";
     } else {
-      if (begins_block || contains("\\`*_[]>~$^", std::string(1, c))) out += '\\';
+      const bool markup = contains("\\`*[]>~$^", std::string(1, c)) || (c == '_' && !inside_word);
+      if (begins_block || markup) out += '\\';
       out += c;
     }
     if (splits_after(shown, i)) out += splitter;

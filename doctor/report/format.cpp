@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "doctor/report/html_report.hpp"
 #include "doctor/report/json_report.hpp"
 #include "doctor/report/junit_report.hpp"
 #include "doctor/report/markdown_report.hpp"
@@ -24,6 +25,7 @@ constexpr std::array writers = {
     Row{ReportFormat::sarif, sarif_report},
     Row{ReportFormat::junit, junit_report},
     Row{ReportFormat::markdown, markdown_report},
+    Row{ReportFormat::html, html_report},
 };
 static_assert(writers.size() == enum_names<ReportFormat>.size());
 

@@ -58,7 +58,7 @@ class Writer {
   }
 
   void machine() {
-    add("| | |\n|---|---|\n");
+    add("| Machine | |\n|---|---|\n");
     if (report_.source != "live") add("| Capture | " + text(report_.source) + " |\n");
     for (const auto& [label, said] : machine_rows(report_)) add("| " + label + " | " + text(said) + " |\n");
     add("| Time | " + text(report_.time) + " |\n");
