@@ -119,11 +119,20 @@ std::vector<std::string> machine_words(const Report& report) {
 std::vector<std::pair<std::string, std::string>> machine_rows(const Report& report) {
   std::vector<std::pair<std::string, std::string>> rows;
   rows.emplace_back("System", join(machine_words(report), ", "));
+  std::vector<std::pair<std::string, std::string>> gpus;
   for (const Gpu& gpu : report.facts.gpus.amd.value_or({})) {
     const std::string target = gpu.target.value_or("");
-    const std::string name = gpu.name.value_or("unknown chip");
-    rows.emplace_back("GPU", gpu.id + ": " + name + (target.empty() || contains(name, target) ? "" : " (" + target + ")"));
+    std::string name = gpu.name.value_or("unknown chip");
+    if (!target.empty() && !contains(name, target)) name += " (" + target + ")";
+    const auto like = std::find_if(gpus.begin(), gpus.end(), [&](const auto& other) { return other.first == name; });
+    if (like == gpus.end()) {
+      gpus.emplace_back(name, gpu.id);
+    } else {
+      like->second += ", " + gpu.id;
+    }
   }
+  for (const auto& [name, ids] : gpus) rows.emplace_back("GPU", name + ": " + ids);
+
   for (const RocmRoot& root : report.facts.rocm.roots.value_or({})) {
     rows.emplace_back("ROCm", root.version.value_or("version unknown") + " in " + root.path);
   }

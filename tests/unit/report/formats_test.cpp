@@ -207,7 +207,7 @@ TEST_CASE("HTML has problems first, commands as they are typed, and the rest fol
   CHECK(has(page, "<h1 class=\"of-fail\">1 problem, 1 check broke, 1 warning</h1>"));
   CHECK(page.find("device.kfd-access") < page.find("env.override-mismatch"));
   CHECK(page.find("env.override-mismatch") < page.find("glibc 2.39"));
-  CHECK(has(page, "<pre><code>sudo usermod -aG render alice\nnewgrp render</code></pre>"));
+  CHECK(has(page, "<code>sudo usermod -aG render alice\nnewgrp render</code></pre>"));
   CHECK(has(page, "<summary><h2>Skipped: 2</h2></summary>"));
   CHECK(number_of(page, "<article ") == 3);
   ReportStyle style;
@@ -223,6 +223,29 @@ TEST_CASE("a page of a machine without problems opens with what is in order") {
   CHECK(has(page, "<h1 class=\"of-pass\">No known problem</h1>"));
   CHECK(has(page, "<details open>\n<summary><h2>In order, or only told: 1</h2></summary>"));
   CHECK_FALSE(has(page, "<article"));
+}
+
+TEST_CASE("the machine is told first: equal GPUs once, ROCm and PyTorch with their places") {
+  Report report = sample();
+  report.facts.platform.distribution.pretty_name = std::string("Debian 12");
+  report.facts.platform.kernel_release = std::string("6.1.0");
+  std::vector<Gpu> gpus(3);
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    gpus[i].id = "gpu" + std::to_string(i);
+    gpus[i].name = std::string(i == 1 ? "Raphael" : "MI300X");
+    gpus[i].target = std::string(i == 1 ? "gfx1036" : "gfx942");
+  }
+  report.facts.gpus.amd = gpus;
+  report.facts.rocm.roots = std::vector<RocmRoot>{{"/opt/rocm", std::string("7.2.0")}};
+  PythonEnvironment environment;
+  environment.prefix = "/venv";
+  environment.torch = std::vector<TorchInstall>(1);
+  environment.torch.value()[0].version = std::string("2.9.1+rocm7.2");
+  report.facts.python.environments = std::vector<PythonEnvironment>{environment};
+  const std::string text = formatted(report, ReportFormat::markdown, {});
+  CHECK(has(text, "| Machine | |\n|---|---|\n| System | Debian 12, Linux 6.1.0 |\n| GPU | MI300X (gfx942): gpu0, gpu2 |\n"
+                  "| GPU | Raphael (gfx1036): gpu1 |\n| ROCm | 7.2.0 in /opt/rocm |\n| PyTorch | 2.9.1+rocm7.2 in /venv |\n"));
+  CHECK(has(formatted(report, ReportFormat::html, {}), "<dt>GPU</dt><dd>MI300X (gfx942): gpu0, gpu2</dd>"));
 }
 
 TEST_CASE("what stands in the place of a template's word is not looked at again") {
