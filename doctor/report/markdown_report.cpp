@@ -35,9 +35,9 @@ class Writer {
   std::string run() {
     const Verdict verdict = verdict_of(report_);
     out_ = "### sage-doctor " + text(report_.tool_version) + ": " + verdict.found + " (" + verdict.checked + ")\n\n";
-    machine();
     const std::vector<FindingGroup> problems = all_problems();
     table(problems);
+    machine();
     for (const FindingGroup& group : problems) add(problem(group));
     if (!style_.only_problems) {
       details("In order, or only told", in_order(), false);
@@ -99,7 +99,7 @@ class Writer {
     }
     for (const Evidence& row : finding.evidence) part += "* " + code(row.source) + ": " + code(row.value) + "\n";
     if (!finding.evidence.empty()) part += '\n';
-    if (!finding.cause.empty()) part += text(cause_line(finding)) + "\n\n";
+    if (!finding.cause.empty()) part += "**" + cause_label(finding) + ":** " + text(finding.cause) + "\n\n";
     for (const Remedy& remedy : finding.remedies) {
       part += "**" + remedy_label(finding, remedy) + ":** " + text(remedy.text) + "\n\n";
       part += commands(remedy.commands, remedy.needs);
@@ -159,8 +159,8 @@ class Writer {
 
   void closing() {
     if (left_out_ > 0) {
-      out_ += "**" + std::to_string(left_out_) + " parts are left out**, since GitHub takes no longer text; " +
-              "`sage-doctor check --format json` has all.\n\n";
+      out_ += "**" + std::to_string(left_out_) + " parts are left out**, since GitHub takes no longer text; `--format json` " +
+              "has all.\n\n";
     }
     if (style_.redacted) {
       out_ += "Names, addresses and serial numbers are replaced (user1, host1); in commands, too.\n";

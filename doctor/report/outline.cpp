@@ -144,9 +144,8 @@ std::vector<std::pair<std::string, std::string>> machine_rows(const Report& repo
   return rows;
 }
 
-std::string cause_line(const Finding& finding) {
-  if (finding.cause.empty()) return "";
-  return "Cause (" + std::string(enum_name(finding.confidence)) + "): " + finding.cause;
+std::string cause_label(const Finding& finding) {
+  return "Cause (" + std::string(enum_name(finding.confidence)) + ")";
 }
 
 std::string remedy_label(const Finding& finding, const Remedy& remedy) {
@@ -170,7 +169,7 @@ std::string row_text(const Finding& finding) {
 std::vector<std::string> explanation_of(const Finding& finding) {
   std::vector<std::string> said;
   for (const Evidence& row : finding.evidence) said.push_back("- " + row.source + ": " + row.value);
-  if (!finding.cause.empty()) said.push_back(cause_line(finding));
+  if (!finding.cause.empty()) said.push_back(cause_label(finding) + ": " + finding.cause);
   for (const Remedy& remedy : finding.remedies) {
     said.push_back(remedy_label(finding, remedy) + ": " + remedy.text);
     for (const std::string& command : remedy.commands) said.push_back("    " + command);

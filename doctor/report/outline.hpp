@@ -34,8 +34,8 @@ struct Verdict {
 /// of equal GPUs one, ROCm and PyTorch. What is unknown or not there has no row.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> machine_rows(const Report& report);
 
-/// "Cause (likely): the user is not in the group render"; empty without a cause.
-[[nodiscard]] std::string cause_line(const Finding& finding);
+/// "Cause (likely)"
+[[nodiscard]] std::string cause_label(const Finding& finding);
 
 /// "Remedy (needs administrator rights, a reboot afterwards)"; "Or ..." for those after the first.
 [[nodiscard]] std::string remedy_label(const Finding& finding, const Remedy& remedy);

@@ -87,7 +87,7 @@ class Writer {
     for (const Evidence& evidence : finding.evidence) {
       paragraph(evidence.source + ": " + evidence.value, std::string(indent) + "- ", deeper);
     }
-    if (!finding.cause.empty()) paragraph(cause_line(finding), indent, deeper);
+    if (!finding.cause.empty()) paragraph(cause_label(finding) + ": " + finding.cause, indent, deeper);
     for (const Remedy& remedy : finding.remedies) write_remedy(finding, remedy, indent, deeper);
     if (!finding.verify.empty()) command("Check it: ", finding.verify, indent);
     command("More: ", "sage-doctor explain " + finding.id, indent);

@@ -170,7 +170,7 @@ TEST_CASE("Markdown has a table of the problems, each with its remedy, and the r
   CHECK(text.starts_with("### sage-doctor 1.2.3: 1 problem, 1 check broke, 1 warning ("));
   CHECK(has(text, "| **FAIL** | `device.kfd-access` | /dev/kfd cannot be opened |\n"));
   CHECK(has(text, "#### FAIL `device.kfd-access`\n"));
-  CHECK(has(text, "* `build.log:12`: `Permission denied`\n"));
+  CHECK(has(text, "* `build.log:12`: `Permission denied`\n\n**Cause (likely):** not a member\n\n"));
   CHECK(has(text, "**Remedy (needs administrator rights):** Join.\n\n```sh\nsudo usermod -aG render alice\nnewgrp render\n```\n"));
   CHECK(has(text, "<details><summary>Skipped: 2</summary>\n\n"));
   CHECK(number_of(text, "<details>") == number_of(text, "</details>"));
