@@ -89,7 +89,8 @@ void add_report_options(CLI::App& command, ReportOptions& report) {
     }
     report.format = ReportFormat::json;
   });
-  command.add_flag("!--no-redact", report.redact, "Keep user, host and serial numbers, which every format but text replaces");
+  command.add_flag("!--no-redact", report.redact, "Keep user, host and serial numbers, which all formats but text "
+                                                  "replace");
   command.add_flag("--strict", report.strict, "Warnings count as failures in the exit status");
   command.add_flag("-q,--quiet", report.quiet, "Problems and the count only");
   command.add_flag("-v,--verbose", report.verbose, "Also show what was skipped, and why");

@@ -10,8 +10,12 @@
 namespace sage {
 namespace {
 
-bool digit(char c) { return c >= '0' && c <= '9'; }
-bool alphanumeric(char c) { return digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool alphanumeric(char c) {
+  return digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 // An HTML comment is nothing to a reader and splits what GitHub would take for one word after Markdown was turned into
 // HTML, where a backslash no longer helps.
@@ -30,14 +34,19 @@ bool splits_after(std::string_view text, std::size_t at) {
   const std::string_view before = text.substr(0, at + 1);
   switch (text[at]) {
     case '@':
-    case '#': return alphanumeric(next);
-    case ':': return next == '/' || is_emoji(text.substr(at));
+    case '#':
+      return alphanumeric(next);
+    case ':':
+      return next == '/' || is_emoji(text.substr(at));
     // "GH-12"
-    case '-': return at >= 2 && contains_ignoring_case(before.substr(at - 2), "gh-") && digit(next);
+    case '-':
+      return at >= 2 && contains_ignoring_case(before.substr(at - 2), "gh-") && digit(next);
     // "www.example.org"
     case 'w':
-    case 'W': return next == '.' && at >= 2 && contains_ignoring_case(before.substr(at - 2), "www");
-    default: return false;
+    case 'W':
+      return next == '.' && at >= 2 && contains_ignoring_case(before.substr(at - 2), "www");
+    default:
+      return false;
   }
 }
 
@@ -57,12 +66,23 @@ std::string xml_text(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;

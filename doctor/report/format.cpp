@@ -20,12 +20,9 @@ struct Row {
 };
 
 constexpr std::array writers = {
-    Row{ReportFormat::text, text_report},
-    Row{ReportFormat::json, json_report},
-    Row{ReportFormat::sarif, sarif_report},
-    Row{ReportFormat::junit, junit_report},
-    Row{ReportFormat::markdown, markdown_report},
-    Row{ReportFormat::html, html_report},
+    Row{ReportFormat::text, text_report},         Row{ReportFormat::json, json_report},
+    Row{ReportFormat::sarif, sarif_report},       Row{ReportFormat::junit, junit_report},
+    Row{ReportFormat::markdown, markdown_report}, Row{ReportFormat::html, html_report},
 };
 static_assert(writers.size() == enum_names<ReportFormat>.size());
 

@@ -93,8 +93,8 @@ class Writer {
 
   [[nodiscard]] std::string cause(const Finding& finding) const {
     if (finding.cause.empty()) return "";
-    return parts_.fill("cause", {{"CONFIDENCE", std::string(enum_name(finding.confidence))},
-                                 {"CAUSE", xml_text(finding.cause)}});
+    return parts_.fill(
+        "cause", {{"CONFIDENCE", std::string(enum_name(finding.confidence))}, {"CAUSE", xml_text(finding.cause)}});
   }
 
   [[nodiscard]] std::string commands(std::string_view section, const std::vector<std::string>& lines) const {
@@ -138,9 +138,8 @@ class Writer {
   }
 
   [[nodiscard]] std::string skipped() const {
-    return details("Skipped", style_.skipped, [](const Finding& finding) {
-      return finding.status == Status::skip && !finding.suppressed;
-    });
+    return details("Skipped", style_.skipped,
+                   [](const Finding& finding) { return finding.status == Status::skip && !finding.suppressed; });
   }
 
   const Report& report_;
@@ -150,6 +149,8 @@ class Writer {
 
 }  // namespace
 
-std::string html_report(const Report& report, const ReportStyle& style) { return Writer(report, style).run(); }
+std::string html_report(const Report& report, const ReportStyle& style) {
+  return Writer(report, style).run();
+}
 
 }  // namespace sage

@@ -16,12 +16,17 @@ enum class Outcome { passed, failed, broke, skipped };
 Outcome outcome_of(const Finding& finding, bool strict) {
   if (finding.suppressed) return Outcome::skipped;
   switch (finding.status) {
-    case Status::fail: return Outcome::failed;
-    case Status::warn: return strict ? Outcome::failed : Outcome::passed;
-    case Status::error: return Outcome::broke;
-    case Status::skip: return Outcome::skipped;
+    case Status::fail:
+      return Outcome::failed;
+    case Status::warn:
+      return strict ? Outcome::failed : Outcome::passed;
+    case Status::error:
+      return Outcome::broke;
+    case Status::skip:
+      return Outcome::skipped;
     case Status::pass:
-    case Status::info: break;
+    case Status::info:
+      break;
   }
   return Outcome::passed;
 }
@@ -45,7 +50,9 @@ std::string attribute(std::string_view name, std::string_view value) {
   return " " + std::string(name) + "=\"" + xml_text(value) + "\"";
 }
 
-std::string attribute(std::string_view name, std::size_t value) { return attribute(name, std::to_string(value)); }
+std::string attribute(std::string_view name, std::size_t value) {
+  return attribute(name, std::to_string(value));
+}
 
 std::string in_full(const Finding& finding) {
   std::string text = std::string(label_of(finding.status)) + " " + xml_text(row_text(finding)) + "\n";
@@ -62,10 +69,14 @@ std::string outcome(const Finding& finding, bool strict) {
            in_full(finding) + "</" + name + ">\n";
   };
   switch (outcome_of(finding, strict)) {
-    case Outcome::failed: return element("failure", row_text(finding));
-    case Outcome::broke: return element("error", row_text(finding));
-    case Outcome::skipped: return "      <skipped" + attribute("message", row_text(finding)) + "/>\n";
-    case Outcome::passed: break;
+    case Outcome::failed:
+      return element("failure", row_text(finding));
+    case Outcome::broke:
+      return element("error", row_text(finding));
+    case Outcome::skipped:
+      return "      <skipped" + attribute("message", row_text(finding)) + "/>\n";
+    case Outcome::passed:
+      break;
   }
   const bool warning = finding.status == Status::warn;
   return "      <system-out>" + (warning ? in_full(finding) : xml_text(row_text(finding))) + "</system-out>\n";
@@ -82,7 +93,8 @@ std::string property(std::string_view name, std::string_view value) {
   return "      <property" + attribute("name", name) + attribute("value", value) + "/>\n";
 }
 
-std::string suite(const Report& report, std::string_view topic, const std::vector<const Finding*>& findings, bool strict) {
+std::string suite(const Report& report, std::string_view topic, const std::vector<const Finding*>& findings,
+                  bool strict) {
   const Counts counts = counts_of(findings, strict);
   // The format wants local time without a zone; "Z" is left away, as others do.
   const std::string time = report.time.ends_with('Z') ? report.time.substr(0, report.time.size() - 1) : report.time;

@@ -25,8 +25,12 @@ std::string shortened(std::string_view text) {
          " more bytes)";
 }
 
-std::string text(std::string_view said) { return markdown_text(shortened(said)); }
-std::string code(std::string_view said) { return markdown_code(shortened(said)); }
+std::string text(std::string_view said) {
+  return markdown_text(shortened(said));
+}
+std::string code(std::string_view said) {
+  return markdown_code(shortened(said));
+}
 
 class Writer {
  public:
@@ -159,8 +163,8 @@ class Writer {
 
   void closing() {
     if (left_out_ > 0) {
-      out_ += "**" + std::to_string(left_out_) + " parts are left out**, since GitHub takes no longer text; `--format json` " +
-              "has all.\n\n";
+      out_ += "**" + std::to_string(left_out_) +
+              " parts are left out**, since GitHub takes no longer text; `--format json` " + "has all.\n\n";
     }
     if (style_.redacted) {
       out_ += "Names, addresses and serial numbers are replaced (user1, host1); in commands, too.\n";
@@ -177,6 +181,8 @@ class Writer {
 
 }  // namespace
 
-std::string markdown_report(const Report& report, const ReportStyle& style) { return Writer(report, style).run(); }
+std::string markdown_report(const Report& report, const ReportStyle& style) {
+  return Writer(report, style).run();
+}
 
 }  // namespace sage

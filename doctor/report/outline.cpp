@@ -67,8 +67,9 @@ std::vector<FindingGroup> problems_of(const Report& report, Status status) {
   std::vector<FindingGroup> groups;
   for (const Finding& finding : report.findings) {
     if (finding.status != status || finding.suppressed) continue;
-    const auto like = std::find_if(groups.begin(), groups.end(),
-                                   [&](const FindingGroup& group) { return same_but_for_subject(*group.front(), finding); });
+    const auto like = std::find_if(groups.begin(), groups.end(), [&](const FindingGroup& group) {
+      return same_but_for_subject(*group.front(), finding);
+    });
     if (like == groups.end()) {
       groups.push_back({&finding});
     } else {
@@ -79,7 +80,8 @@ std::vector<FindingGroup> problems_of(const Report& report, Status status) {
 }
 
 std::string_view label_of(Status status) {
-  return std::find_if(labels.begin(), labels.end(), [&](const StatusLabel& row) { return row.status == status; })->label;
+  return std::find_if(labels.begin(), labels.end(), [&](const StatusLabel& row) { return row.status == status; })
+      ->label;
 }
 
 Verdict verdict_of(const Report& report) {
@@ -93,13 +95,9 @@ Verdict verdict_of(const Report& report) {
   if (warnings > 0) found.push_back(counted(warnings, "warning", "warnings"));
   Verdict verdict;
   verdict.found = found.empty() ? "No known problem" : join(found, ", ");
-  verdict.checked =
-      std::to_string(summary.checks) + " checked, " + std::to_string(summary.checks_skipped) + " skipped";
+  verdict.checked = std::to_string(summary.checks) + " checked, " + std::to_string(summary.checks_skipped) + " skipped";
   if (summary.suppressed > 0) verdict.checked += ", " + std::to_string(summary.suppressed) + " ignored";
-  verdict.worst = failures > 0   ? Status::fail
-                  : errors > 0   ? Status::error
-                  : warnings > 0 ? Status::warn
-                                 : Status::pass;
+  verdict.worst = failures > 0 ? Status::fail : errors > 0 ? Status::error : warnings > 0 ? Status::warn : Status::pass;
   return verdict;
 }
 

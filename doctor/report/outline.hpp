@@ -30,8 +30,8 @@ struct Verdict {
 /// What the machine is, in a few words each: "Ubuntu 24.04.3 LTS", "Linux 6.14.0", "WSL2", "docker container".
 [[nodiscard]] std::vector<std::string> machine_words(const Report& report);
 
-/// What a reader who does not know the machine asks for first: ("GPU", "AMD Radeon RX 9070 XT (gfx1201): 0000:03:00.0"),
-/// of equal GPUs one, ROCm and PyTorch. What is unknown or not there has no row.
+/// What a reader who does not know the machine asks for first: ("GPU", "AMD Radeon RX 9070 XT (gfx1201):
+/// 0000:03:00.0"), of equal GPUs one, ROCm and PyTorch. What is unknown or not there has no row.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> machine_rows(const Report& report);
 
 /// "Cause (likely)"

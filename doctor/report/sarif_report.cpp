@@ -1,9 +1,8 @@
 #include "doctor/report/sarif_report.hpp"
 
 #include <map>
-#include <string_view>
-
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "doctor/checks/check.hpp"
 #include "doctor/report/escape.hpp"
@@ -18,7 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view schema = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+constexpr std::string_view schema =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
 struct Outcome {
   std::string_view kind;
@@ -27,17 +27,25 @@ struct Outcome {
 
 Outcome outcome_of(const Finding& finding) {
   switch (finding.status) {
-    case Status::fail: return {"fail", "error"};
-    case Status::warn: return {"fail", "warning"};
-    case Status::pass: return {"pass", "none"};
-    case Status::info: return {"informational", "none"};
-    case Status::skip: return {does_not_apply(finding) ? "notApplicable" : "open", "none"};
-    case Status::error: break;
+    case Status::fail:
+      return {"fail", "error"};
+    case Status::warn:
+      return {"fail", "warning"};
+    case Status::pass:
+      return {"pass", "none"};
+    case Status::info:
+      return {"informational", "none"};
+    case Status::skip:
+      return {does_not_apply(finding) ? "notApplicable" : "open", "none"};
+    case Status::error:
+      break;
   }
   return {"open", "none"};
 }
 
-Json message(const std::string& text) { return {{"text", text.empty() ? "-" : text}}; }
+Json message(const std::string& text) {
+  return {{"text", text.empty() ? "-" : text}};
+}
 
 std::string whole_message(const Finding& finding) {
   std::string text = sarif_text(row_text(finding));
@@ -49,7 +57,8 @@ std::string whole_message(const Finding& finding) {
 
 Json rule(const Finding& finding) {
   const std::string_view page = finding_page(finding.id);
-  Json rule = {{"id", finding.id}, {"shortDescription", {{"text", finding.title.empty() ? finding.id : finding.title}}}};
+  Json rule = {{"id", finding.id},
+               {"shortDescription", {{"text", finding.title.empty() ? finding.id : finding.title}}}};
   if (const std::string meaning = meaning_of(page); !meaning.empty()) rule["fullDescription"] = {{"text", meaning}};
   if (!page.empty()) rule["help"] = {{"text", page}, {"markdown", page}};
   rule["properties"] = {{"tags", {enum_name(finding.topic)}}};
@@ -166,7 +175,10 @@ std::string sarif_report(const Report& report, const ReportStyle& style) {
       {"runs",
        {{{"tool",
           {{"driver",
-            {{"name", "sage-doctor"}, {"version", report.tool_version}, {"semanticVersion", report.tool_version}, {"rules", rules}}}}},
+            {{"name", "sage-doctor"},
+             {"version", report.tool_version},
+             {"semanticVersion", report.tool_version},
+             {"rules", rules}}}}},
          {"invocations", {invocation(report, style)}},
          {"columnKind", "unicodeCodePoints"},
          {"results", results},

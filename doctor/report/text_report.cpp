@@ -49,7 +49,8 @@ class Writer {
   }
 
   [[nodiscard]] std::string painted(std::string_view text, Status status) const {
-    const auto row = std::find_if(colours.begin(), colours.end(), [&](const StatusColour& c) { return c.status == status; });
+    const auto row =
+        std::find_if(colours.begin(), colours.end(), [&](const StatusColour& c) { return c.status == status; });
     return painted(text, row->colour);
   }
 
@@ -152,6 +153,8 @@ class Writer {
 
 }  // namespace
 
-std::string text_report(const Report& report, const ReportStyle& style) { return Writer(report, style).run(); }
+std::string text_report(const Report& report, const ReportStyle& style) {
+  return Writer(report, style).run();
+}
 
 }  // namespace sage

@@ -35,7 +35,9 @@ bool control(std::string_view sequence) {
 // direction of writing), breaks lines (U+2028, U+2029), or is no character of XML (U+FFFE, U+FFFF).
 bool deceptive(std::string_view sequence) {
   if (sequence == "\xd8\x9c") return true;
-  const auto within = [&](std::string_view first, std::string_view last) { return sequence >= first && sequence <= last; };
+  const auto within = [&](std::string_view first, std::string_view last) {
+    return sequence >= first && sequence <= last;
+  };
   return sequence.size() == 3 && (within("\xe2\x80\x8e", "\xe2\x80\x8f") || within("\xe2\x80\xa8", "\xe2\x80\xae") ||
                                   within("\xe2\x81\xa6", "\xe2\x81\xa9") || within("\xef\xbf\xbe", "\xef\xbf\xbf"));
 }

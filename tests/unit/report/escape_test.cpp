@@ -19,10 +19,52 @@ namespace {
 class Hostile {
  public:
   std::string next() {
-    static constexpr std::array<std::string_view, 46> pieces = {
-        "<", ">", "&", "\"", "'", "`", "```", "~~~", "|", "\\", "*", "_", "#", "#1", "GH-1", "@a", "[x](y)", "](", "![", "{0}", "}",
-        "%41", "</details>", "<script>", "<!--", "-->", "]]>", "&lt;", "&#60;", "\n", "\r", "\t", " ", "\033[31m", "\x7f", "\xff",
-        "\xc3", "\xe2\x80\xae", "\xef\xbf\xbf", "\xc3\xa4", "\xf0\x9f\x98\x80", "1. ", "- ", "http://e.x/", "www.e.x", "z"};
+    static constexpr std::array<std::string_view, 46> pieces = {"<",
+                                                                ">",
+                                                                "&",
+                                                                "\"",
+                                                                "'",
+                                                                "`",
+                                                                "```",
+                                                                "~~~",
+                                                                "|",
+                                                                "\\",
+                                                                "*",
+                                                                "_",
+                                                                "#",
+                                                                "#1",
+                                                                "GH-1",
+                                                                "@a",
+                                                                "[x](y)",
+                                                                "](",
+                                                                "![",
+                                                                "{0}",
+                                                                "}",
+                                                                "%41",
+                                                                "</details>",
+                                                                "<script>",
+                                                                "<!--",
+                                                                "-->",
+                                                                "]]>",
+                                                                "&lt;",
+                                                                "&#60;",
+                                                                "\n",
+                                                                "\r",
+                                                                "\t",
+                                                                " ",
+                                                                "\033[31m",
+                                                                "\x7f",
+                                                                "\xff",
+                                                                "\xc3",
+                                                                "\xe2\x80\xae",
+                                                                "\xef\xbf\xbf",
+                                                                "\xc3\xa4",
+                                                                "\xf0\x9f\x98\x80",
+                                                                "1. ",
+                                                                "- ",
+                                                                "http://e.x/",
+                                                                "www.e.x",
+                                                                "z"};
     std::string text;
     for (std::size_t left = random_() % 12; left > 0; --left) text += pieces.at(random_() % pieces.size());
     if (random_() % 4 == 0) text.push_back(static_cast<char>(random_() % 256));
@@ -41,7 +83,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 }
 
 std::string back_from_xml(std::string text) {
-  for (const auto& [entity, character] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}}) {
+  for (const auto& [entity, character] :
+       {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}}) {
     text = replaced(text, entity, character);
   }
   return text;
@@ -79,7 +122,8 @@ TEST_CASE("whatever bytes a path has, its URI has them, too, and no other charac
   for (int i = 0; i < 5000; ++i) {
     const std::string text = hostile.next();
     const std::string uri = uri_path(text);
-    CHECK(uri.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/%") == std::string::npos);
+    CHECK(uri.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/%") ==
+          std::string::npos);
     CHECK(back_from_uri(uri) == text);
   }
   CHECK(uri_path("/a b/\xc3\xa4:%") == "/a%20b/%C3%A4%3A%25");
@@ -123,7 +167,12 @@ TEST_CASE("text in Markdown stays text and calls nobody") {
 }
 
 TEST_CASE("text that would look like other text is not printed as it is") {
-  CHECK(printable("a\xe2\x80\xae" "b\xe2\x81\xa6" "c\xe2\x80\x8f" "d\xd8\x9c" "e\xe2\x80\xa8" "f") == "a?b?c?d?e?f");
+  CHECK(printable("a\xe2\x80\xae"
+                  "b\xe2\x81\xa6"
+                  "c\xe2\x80\x8f"
+                  "d\xd8\x9c"
+                  "e\xe2\x80\xa8"
+                  "f") == "a?b?c?d?e?f");
   CHECK(printable("\xef\xbf\xbe\xef\xbf\xbf") == "??");
   CHECK(printable("\xe2\x80\xa6\xe2\x82\xac") == "\xe2\x80\xa6\xe2\x82\xac");
 }

@@ -33,8 +33,9 @@ TEST_CASE("a line of a log is a file by its relative name") {
 }
 
 TEST_CASE("evidence that is no one file has no URI") {
-  for (const char* source : {"", "/", "HSA_OVERRIDE_GFX_VERSION", "KFD node", "dxg:0", "0000:03:00.0", "/dev/dxg adapter AMD Radeon", "Secure Boot",
-                             "/sys/class/kfd/kfd/topology/nodes/*/gpu_id", "/home/u/torch/lib/../../x.so", "../x.log:3", ":3"}) {
+  for (const char* source : {"", "/", "HSA_OVERRIDE_GFX_VERSION", "KFD node", "dxg:0", "0000:03:00.0",
+                             "/dev/dxg adapter AMD Radeon", "Secure Boot", "/sys/class/kfd/kfd/topology/nodes/*/gpu_id",
+                             "/home/u/torch/lib/../../x.so", "../x.log:3", ":3"}) {
     CHECK_MESSAGE(told(source) == "no file", source);
   }
 }

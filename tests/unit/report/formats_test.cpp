@@ -1,13 +1,12 @@
-#include "doctor/report/format.hpp"
-
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "doctor/checks/check.hpp"
 #include "doctor/checks/registry.hpp"
+#include "doctor/report/format.hpp"
 
 namespace sage {
 namespace {
@@ -30,7 +29,8 @@ Report sample() {
   report.time = "2026-11-30T12:00:00Z";
   report.source = "live";
   Finding access = fail("/dev/kfd cannot be opened");
-  access.evidence = {{"groups of this process", "1000"}, {"/dev/kfd", "mode 0660"}, {"build.log:12", "Permission denied"}};
+  access.evidence = {
+      {"groups of this process", "1000"}, {"/dev/kfd", "mode 0660"}, {"build.log:12", "Permission denied"}};
   access.cause = "not a member";
   access.confidence = Confidence::likely;
   access.remedies = {{"Join.", {"sudo usermod -aG render alice", "newgrp render"}, {Need::sudo}}, {"Ask.", {}, {}}};
@@ -52,7 +52,9 @@ Report sample() {
   return report;
 }
 
-std::string sample_as(ReportFormat format, ReportStyle style = {}) { return formatted(sample(), format, style); }
+std::string sample_as(ReportFormat format, ReportStyle style = {}) {
+  return formatted(sample(), format, style);
+}
 
 Json results_by_rule(const Json& log) {
   Json results;
@@ -60,7 +62,9 @@ Json results_by_rule(const Json& log) {
   return results;
 }
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 std::size_t number_of(const std::string& text, std::string_view part) {
   std::size_t count = 0;
@@ -97,7 +101,8 @@ TEST_CASE("SARIF has a kind and a level for every status") {
   check("wsl.dxcore", "notApplicable", "none");
   check("device.render-access", "open", "none");
   check("driver.dkms", "open", "none");
-  CHECK(results["platform.sudo"]["suppressions"] == Json::parse(R"([{"kind": "external", "justification": "a build machine"}])"));
+  CHECK(results["platform.sudo"]["suppressions"] ==
+        Json::parse(R"([{"kind": "external", "justification": "a build machine"}])"));
   CHECK(results["device.kfd-access"]["suppressions"] == Json::array());
   const Json invocation = log["runs"][0]["invocations"][0];
   CHECK(invocation["exitCode"] == 1);
@@ -115,7 +120,8 @@ TEST_CASE("SARIF places a finding at its first file; the rest belongs to it") {
   CHECK(result["relatedLocations"][1]["physicalLocation"]["artifactLocation"]["uri"] == "build.log");
   CHECK(result["relatedLocations"][1]["physicalLocation"]["region"]["startLine"] == 12);
   CHECK(result["message"]["text"].get<std::string>().starts_with("/dev/kfd cannot be opened\n"));
-  CHECK(has(result["message"]["text"].get<std::string>(), "\nsudo usermod -aG render alice\nnewgrp render\nOr: Ask.\n"));
+  CHECK(
+      has(result["message"]["text"].get<std::string>(), "\nsudo usermod -aG render alice\nnewgrp render\nOr: Ask.\n"));
   CHECK(result["properties"]["remedy"][0]["needs"] == Json::array({"sudo"}));
 }
 
@@ -125,10 +131,12 @@ TEST_CASE("SARIF has the page of each check as a rule, once") {
   const Json run = Json::parse(formatted(report, ReportFormat::sarif, {}))["runs"][0];
   const Json rules = run["tool"]["driver"]["rules"];
   CHECK(rules.size() == 8);
-  for (const Json& result : run["results"]) CHECK(rules[result["ruleIndex"].get<std::size_t>()]["id"] == result["ruleId"]);
+  for (const Json& result : run["results"])
+    CHECK(rules[result["ruleIndex"].get<std::size_t>()]["id"] == result["ruleId"]);
   const Json rule = rules[run["results"].back()["ruleIndex"].get<std::size_t>()];
   CHECK(rule["shortDescription"]["text"] == find_check("device.kfd-access")->title);
-  CHECK(rule["fullDescription"]["text"].get<std::string>().starts_with("`/dev/kfd` exists, but this process may not open it."));
+  CHECK(rule["fullDescription"]["text"].get<std::string>().starts_with(
+      "`/dev/kfd` exists, but this process may not open it."));
   CHECK(rule["help"]["markdown"].get<std::string>().starts_with("# device.kfd-access\n"));
 }
 
@@ -171,7 +179,9 @@ TEST_CASE("Markdown has a table of the problems, each with its remedy, and the r
   CHECK(has(text, "| **FAIL** | `device.kfd-access` | /dev/kfd cannot be opened |\n"));
   CHECK(has(text, "#### FAIL `device.kfd-access`\n"));
   CHECK(has(text, "* `build.log:12`: `Permission denied`\n\n**Cause (likely):** not a member\n\n"));
-  CHECK(has(text, "**Remedy (needs administrator rights):** Join.\n\n```sh\nsudo usermod -aG render alice\nnewgrp render\n```\n"));
+  CHECK(has(
+      text,
+      "**Remedy (needs administrator rights):** Join.\n\n```sh\nsudo usermod -aG render alice\nnewgrp render\n```\n"));
   CHECK(has(text, "<details><summary>Skipped: 2</summary>\n\n"));
   CHECK(number_of(text, "<details>") == number_of(text, "</details>"));
   CHECK(has(text, "**Not redacted:**"));
@@ -243,8 +253,10 @@ TEST_CASE("the machine is told first: equal GPUs once, ROCm and PyTorch with the
   environment.torch.value()[0].version = std::string("2.9.1+rocm7.2");
   report.facts.python.environments = std::vector<PythonEnvironment>{environment};
   const std::string text = formatted(report, ReportFormat::markdown, {});
-  CHECK(has(text, "| Machine | |\n|---|---|\n| System | Debian 12, Linux 6.1.0 |\n| GPU | MI300X (gfx942): gpu0, gpu2 |\n"
-                  "| GPU | Raphael (gfx1036): gpu1 |\n| ROCm | 7.2.0 in /opt/rocm |\n| PyTorch | 2.9.1+rocm7.2 in /venv |\n"));
+  CHECK(
+      has(text,
+          "| Machine | |\n|---|---|\n| System | Debian 12, Linux 6.1.0 |\n| GPU | MI300X (gfx942): gpu0, gpu2 |\n"
+          "| GPU | Raphael (gfx1036): gpu1 |\n| ROCm | 7.2.0 in /opt/rocm |\n| PyTorch | 2.9.1+rocm7.2 in /venv |\n"));
   CHECK(has(formatted(report, ReportFormat::html, {}), "<dt>GPU</dt><dd>MI300X (gfx942): gpu0, gpu2</dd>"));
 }
 
