@@ -49,7 +49,7 @@ std::optional<EvidencePlace> evidence_place(std::string_view source) {
   if (!absolute && !(place.line && source.find_first_of("./") != std::string_view::npos)) return std::nullopt;
   // "/dev/dxg adapter AMD Radeon": words about a file. Folders have blanks in their names, too.
   const std::string_view name = source.substr(source.rfind('/') + 1);
-  if (contains(name, " ") || contains(source, "*")) return std::nullopt;
+  if ((!place.line && contains(name, " ")) || contains(source, "*")) return std::nullopt;
   const auto uri = uri_of(source);
   if (!uri) return std::nullopt;
   place.uri = *uri;

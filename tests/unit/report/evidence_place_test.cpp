@@ -26,7 +26,7 @@ TEST_CASE("evidence that is a file has a URI, and a line where it names one") {
 
 TEST_CASE("a line of a log is a file by its relative name") {
   CHECK(told("build.log:123") == "build.log 123");
-  CHECK(told("./logs/a b.log:7") == "no file");
+  CHECK(told("./logs/a b.log:7") == "logs/a%20b.log 7");
   CHECK(told("logs/a:b.log:7") == "logs/a%3Ab.log 7");
   CHECK(told("build.log:0") == "no file");
   CHECK(told("build.log:99999999999999999999") == "no file");
