@@ -46,6 +46,8 @@ struct Check {
 [[nodiscard]] Finding fail(std::string observed, std::string subject = {});
 /// "does not apply: <why>"
 [[nodiscard]] Finding not_applicable(std::string_view why, std::string subject = {});
+/// Whether a finding is one of those: a skip that is no gap in what was looked at.
+[[nodiscard]] bool does_not_apply(const Finding& finding);
 
 /// A fact that a check can't do without, by the name that a reader finds in the JSON.
 using NeededFact = std::pair<std::string_view, const FactBase*>;

@@ -8,11 +8,9 @@
 #include "doctor/checks/runner.hpp"
 #include "doctor/checks/selection.hpp"
 #include "doctor/cli/commands.hpp"
-#include "doctor/cli/output.hpp"
+#include "doctor/cli/report_output.hpp"
 #include "doctor/cli/session.hpp"
-#include "doctor/report/json_report.hpp"
 #include "doctor/report/report.hpp"
-#include "doctor/report/text_report.hpp"
 
 namespace sage {
 int run_check(const CheckOptions& options) {
@@ -32,24 +30,15 @@ int run_check(const CheckOptions& options) {
   report.tool_version = SAGE_VERSION;
   report.time = utc_time(session.host->now());
   report.source = session.source;
-  report.facts = collect(session, *session.host, options.verbose);
+  report.facts = collect(session, *session.host, options.report.verbose);
   report.findings = run_checks(all_checks(), *selected, {report.facts, session.tables});
   for (const IgnoreRule& rule : suppress(report.findings, session.config.ignore, report.time.substr(0, 10))) {
     spdlog::warn("the rule that ignores {} ended on {}", rule.id, *rule.until);
   }
   report.summary = summarize(report.findings);
 
-  const int status = exit_status(report.summary, options.strict);
-  if (options.json) {
-    const Redaction redaction = options.redact ? make_redaction(*session.host) : Redaction();
-    return write_product(json_report(report, redaction), status);
-  }
-  TextStyle style;
-  style.width = output_width();
-  style.colour = output_colour(options.colour);
-  style.only_problems = options.quiet;
-  style.skipped = options.verbose;
-  return write_product(text_report(report, style), status);
+  const int status = exit_status(report.summary, options.report.strict);
+  return write_report(report, options.report, make_redaction(*session.host), status);
 }
 
 }  // namespace sage

@@ -61,6 +61,46 @@ void add_deep_option(CLI::App& command, MachineOptions& machine) {
                                            "/mnt/c. Takes seconds to minutes");
 }
 
+/// "text, json, ... or html"
+std::string format_names() {
+  std::string names;
+  for (const auto& [format, name] : enum_names<ReportFormat>) {
+    const bool is_last = format == enum_names<ReportFormat>.back().first;
+    names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(name);
+  }
+  return names;
+}
+
+/// What every command takes whose product is a Report.
+void add_report_options(CLI::App& command, ReportOptions& report) {
+  const auto take_format = [&report](const std::string& name) {
+    const auto format = enum_from_name<ReportFormat>(name);
+    if (!format) throw CLI::ValidationError("there is no format '" + name + "': take " + format_names());
+    report.format = *format;
+  };
+  CLI::Option* const format =
+      command.add_option_function<std::string>("--format", take_format, format_names() + " (docs/report-formats.md)")
+          ->type_name("FORMAT");
+  CLI::Option* const json = command.add_flag("--json")->description("The same as --format json");
+  command.callback([&report, format, json] {
+    if (json->count() == 0) return;
+    if (format->count() > 0 && report.format != ReportFormat::json) {
+      throw CLI::ValidationError("--json and another --format: give one of them");
+    }
+    report.format = ReportFormat::json;
+  });
+  command.add_flag("!--no-redact", report.redact, "Keep user, host and serial numbers, which all formats but text "
+                                                  "replace");
+  command.add_flag("--strict", report.strict, "Warnings count as failures in the exit status");
+  command.add_flag("-q,--quiet", report.quiet, "Problems and the count only");
+  command.add_flag("-v,--verbose", report.verbose, "Also show what was skipped, and why");
+  const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::automatic},
+                                                       {"always", ColourChoice::always},
+                                                       {"never", ColourChoice::never}};
+  command.add_option("--color", report.colour, "auto, always or never")
+      ->type_name("WHEN")->transform(CLI::CheckedTransformer(colours).description(""));
+}
+
 /// What `env` and `run` both take.
 void add_env_options(CLI::App& command, EnvOptions& options) {
   add_machine_options(command, options.machine, true);
@@ -115,20 +155,11 @@ int run_command_line(int argc, const char* const* argv) {
   CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
   add_machine_options(*check_command, check.machine, true);
   add_deep_option(*check_command, check.machine);
-  check_command->add_flag("--json", check.json, "Report as JSON (docs/json-schema.json), redacted");
-  check_command->add_flag("!--no-redact", check.redact, "Keep user, host and serial numbers in the JSON");
+  add_report_options(*check_command, check.report);
   check_command->add_option("--only", check.only, "Only checks whose id or topic matches this glob (repeatable)")
       ->type_name("GLOB")->delimiter(',')->allow_extra_args(false);
   check_command->add_option("--skip", check.skip, "No checks whose id or topic matches this glob (repeatable)")
       ->type_name("GLOB")->delimiter(',')->allow_extra_args(false);
-  check_command->add_flag("--strict", check.strict, "Warnings count as failures in the exit status");
-  check_command->add_flag("-q,--quiet", check.quiet, "Print problems and the last line only");
-  check_command->add_flag("-v,--verbose", check.verbose, "Also list what was skipped, and why");
-  const std::map<std::string, ColourChoice> colours = {{"auto", ColourChoice::automatic},
-                                                       {"always", ColourChoice::always},
-                                                       {"never", ColourChoice::never}};
-  check_command->add_option("--color", check.colour, "auto, always or never")
-      ->type_name("WHEN")->transform(CLI::CheckedTransformer(colours).description(""));
 
   LibsOptions libs;
   CLI::App* libs_command = app.add_subcommand(
@@ -244,7 +275,7 @@ int run_command_line(int argc, const char* const* argv) {
     return run_command->parsed() ? run_usage_status : status;
   }
 
-  if (check.verbose) spdlog::set_level(spdlog::level::debug);
+  if (check.report.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
   if (libs_command->parsed()) return run_libs(libs);
   if (capture_command->parsed()) return run_capture(capture);

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "doctor/report/format.hpp"
+
 namespace sage {
 
 /// Exit statuses beyond those of a finished check: bad usage, or an error of our own.
@@ -19,16 +21,21 @@ struct MachineOptions {
   bool deep = false;
 };
 
-struct CheckOptions {
-  MachineOptions machine;
-  std::vector<std::string> only;
-  std::vector<std::string> skip;
+/// What every command takes whose product is a Report.
+struct ReportOptions {
+  ReportFormat format = ReportFormat::text;
   ColourChoice colour = ColourChoice::automatic;
-  bool json = false;
-  bool redact = true;
+  bool redact = true;  ///< in every format but text, which is for the user's own eyes
   bool strict = false;
   bool quiet = false;
   bool verbose = false;
+};
+
+struct CheckOptions {
+  MachineOptions machine;
+  ReportOptions report;
+  std::vector<std::string> only;
+  std::vector<std::string> skip;
 };
 
 struct CaptureOptions {

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "doctor/report/redacted_json.hpp"
 #include "probes/facts/facts_json.hpp"
 
 namespace sage {
@@ -43,21 +42,17 @@ Json finding_to_json(const Finding& finding) {
 
 }  // namespace
 
-std::string json_report(const Report& report, Redaction redaction) {
+std::string json_report(const Report& report, const ReportStyle&) {
   const Summary& summary = report.summary;
   Json facts = facts_to_json(report.facts);
   facts["facts_version"] = facts_version;
   Json findings = Json::array();
   for (const Finding& finding : report.findings) findings.push_back(finding_to_json(finding));
-  Json source = report.source;
-  Json* const texts[] = {&facts, &findings, &source};
-  for (Json* json : texts) visit_texts(*json, [&](const std::string& text) { redaction.learn(text); });
-  for (Json* json : texts) visit_texts(*json, [&](std::string& text) { text = redaction.apply(text); });
 
   const Json json = {
       {"schema_version", report_schema_version},
       {"tool", {{"name", "sage-doctor"}, {"version", report.tool_version}, {"time", report.time},
-                {"source", source}}},
+                {"source", report.source}}},
       {"facts", facts},
       {"findings", findings},
       {"summary",

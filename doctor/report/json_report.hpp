@@ -3,7 +3,7 @@
 #include <string>
 
 #include "doctor/report/report.hpp"
-#include "probes/base/redaction.hpp"
+#include "doctor/report/report_style.hpp"
 
 namespace sage {
 
@@ -11,8 +11,7 @@ namespace sage {
 inline constexpr int report_schema_version = 1;
 
 /// The report as docs/json-schema.json describes it, two blanks of indentation, UTF-8 (bytes that are not become
-/// U+FFFD), with a line end. Every text that comes from the machine goes through `redaction`, which is shown all of
-/// them first; a default-made one keeps them as they are.
-[[nodiscard]] std::string json_report(const Report& report, Redaction redaction);
+/// U+FFFD), with a line end. It is whole whatever the style.
+[[nodiscard]] std::string json_report(const Report& report, const ReportStyle& style);
 
 }  // namespace sage

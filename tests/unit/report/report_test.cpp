@@ -7,6 +7,7 @@
 
 #include "doctor/checks/check.hpp"
 #include "doctor/report/json_report.hpp"
+#include "doctor/report/redacted_report.hpp"
 #include "doctor/report/text_report.hpp"
 #include "doctor/report/wrap.hpp"
 
@@ -74,7 +75,7 @@ TEST_CASE("what differs in its subject alone is one block and counts once; the J
 }
 
 TEST_CASE("verbose lists what was skipped, quiet only the problems") {
-  TextStyle style;
+  ReportStyle style;
   style.skipped = true;
   CHECK(text_report(sample(), style).find("wsl.dxcore: does not apply: this is not WSL2") != std::string::npos);
   style = {};
@@ -83,7 +84,7 @@ TEST_CASE("verbose lists what was skipped, quiet only the problems") {
 }
 
 TEST_CASE("colour only decorates: without its codes the text is the same") {
-  TextStyle style;
+  ReportStyle style;
   style.colour = true;
   std::string coloured = text_report(sample(), style);
   CHECK(coloured.find('\033') != std::string::npos);
@@ -94,7 +95,7 @@ TEST_CASE("colour only decorates: without its codes the text is the same") {
 }
 
 TEST_CASE("a narrow terminal breaks only lines that can be broken") {
-  TextStyle style;
+  ReportStyle style;
   style.width = 20;
   const std::string text = text_report(sample(), style);
   std::size_t from = 0;
@@ -142,7 +143,7 @@ TEST_CASE("the exit status follows the worst finding") {
 }
 
 TEST_CASE("the JSON report holds every field and goes through redaction") {
-  const std::string text = json_report(sample(), Redaction({"alice", "desk", "/home/alice"}));
+  const std::string text = json_report(redacted(sample(), Redaction({"alice", "desk", "/home/alice"})), {});
   CHECK(text.find("alice") == std::string::npos);
   const auto json = nlohmann::json::parse(text);
   CHECK(json["schema_version"] == 1);
@@ -160,7 +161,7 @@ TEST_CASE("the JSON report holds every field and goes through redaction") {
 TEST_CASE("bytes that are not UTF-8 do not break the JSON") {
   Report report = sample();
   report.findings[0].observed = "bad \xff byte";
-  CHECK(nlohmann::json::accept(json_report(report, Redaction())));
+  CHECK(nlohmann::json::accept(json_report(report, {})));
 }
 
 }  // namespace sage
