@@ -1,6 +1,11 @@
 #include "doctor/checks/check.hpp"
 
 namespace sage {
+namespace {
+
+constexpr std::string_view no_need = "does not apply: ";
+
+}  // namespace
 
 Finding make_finding(Status status, std::string observed, std::string subject) {
   Finding finding;
@@ -27,7 +32,11 @@ Finding fail(std::string observed, std::string subject) {
 }
 
 Finding not_applicable(std::string_view why, std::string subject) {
-  return make_finding(Status::skip, "does not apply: " + std::string(why), std::move(subject));
+  return make_finding(Status::skip, std::string(no_need) + std::string(why), std::move(subject));
+}
+
+bool does_not_apply(const Finding& finding) {
+  return finding.status == Status::skip && finding.observed.starts_with(no_need);
 }
 
 std::optional<Finding> skip_unless_known(std::initializer_list<NeededFact> facts, std::string subject) {

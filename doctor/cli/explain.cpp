@@ -3,7 +3,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "doctor/checks/registry.hpp"
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "probes/base/embedded.hpp"
@@ -16,8 +15,8 @@ int run_explain(const std::string& id) {
     if (page.name == id + ".md") return write_product(page.text, 0);
   }
   std::vector<std::string_view> ids;
-  for (const Check& check : all_checks()) ids.emplace_back(check.id);
-  spdlog::error("there is no check '{}'{}; 'sage-doctor list' shows them all", id, did_you_mean(id, ids));
+  for (const EmbeddedFile& page : embedded_finding_pages()) ids.push_back(page.name.substr(0, page.name.rfind(".md")));
+  spdlog::error("there is no finding '{}'{}; 'sage-doctor list' shows all checks", id, did_you_mean(id, ids));
   return exit_usage;
 }
 

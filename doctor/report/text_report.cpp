@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/report/log_text.hpp"
 #include "doctor/report/wrap.hpp"
 #include "probes/base/text.hpp"
 
@@ -78,6 +79,7 @@ class Writer {
       shown.push_back(groups.size());
     }
     if (!style_.only_problems) in_order();
+    if (report_.log) out_ += unknown_part_text(*report_.log, width_);
     last_line(shown[0], shown[1], shown[2]);
     return std::move(out_);
   }
@@ -100,6 +102,13 @@ class Writer {
     const Platform& platform = report_.facts.platform;
     std::vector<std::string> parts;
     parts.push_back("sage-doctor " + report_.tool_version);
+    if (report_.log) parts.push_back("log " + report_.log->name);
+    if (report_.log && !report_.log->machine) {
+      parts.emplace_back("no machine looked at");
+      paragraph(join(parts, ", "), "", "  ");
+      out_ += '\n';
+      return;
+    }
     if (report_.source != "live") parts.push_back("capture " + report_.source);
     parts.push_back(platform.distribution.pretty_name.value_or("unknown distribution"));
     parts.push_back("Linux " + platform.kernel_release.value_or("unknown"));
@@ -163,6 +172,7 @@ class Writer {
       paragraph(label + finding.cause, indent, deeper);
     }
     for (const Remedy& remedy : finding.remedies) write_remedy(finding, remedy, indent, deeper);
+    if (!finding.ask.empty()) command("Decide it: ", finding.ask, indent);
     if (!finding.verify.empty()) command("Check it: ", finding.verify, indent);
     command("More: ", "sage-doctor explain " + finding.id, indent);
     out_ += '\n';
@@ -233,8 +243,10 @@ class Writer {
     if (warnings > 0) found.push_back(count(warnings, "warning", "warnings"));
     std::string checked = std::to_string(summary.checks) + " checked, " + std::to_string(summary.checks_skipped) +
                           " skipped";
+    if (report_.log) checked = extent_text(*report_.log);
     if (summary.suppressed > 0) checked += ", " + std::to_string(summary.suppressed) + " ignored";
-    const std::string verdict = found.empty() ? "No known problem" : join(found, ", ");
+    const bool unknown = report_.log && report_.log->nothing_known();
+    const std::string verdict = unknown ? "Nothing known found" : found.empty() ? "No known problem" : join(found, ", ");
     const Status worst = failures > 0   ? Status::fail
                          : errors > 0   ? Status::error
                          : warnings > 0 ? Status::warn

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "doctor/diagnose/rules.hpp"
 #include "probes/base/embedded.hpp"
 
 namespace sage {
@@ -43,18 +44,21 @@ TEST_CASE("prerequisites exist and stand before what needs them: there is no cyc
   }
 }
 
-TEST_CASE("every check has a page with all its sections, and every page a check") {
-  for (const Check& check : all_checks()) {
-    const std::string page = page_of(check.id);
-    CHECK_MESSAGE(page.starts_with("# " + std::string(check.id) + "\n"), std::string(check.id));
+TEST_CASE("every check and every finding of logs has a page with all its sections, and every page one of them") {
+  std::set<std::string> ids;
+  for (const Check& check : all_checks()) ids.emplace(check.id);
+  for (const LogFinding& finding : embedded_rules_for_logs().findings) ids.insert(finding.id);
+  for (const std::string& id : ids) {
+    const std::string page = page_of(id);
+    CHECK_MESSAGE(page.starts_with("# " + id + "\n"), id);
     for (const char* section : {"\n## What it means\n", "\n## How it is found\n", "\n## Confirm by hand\n",
                                 "\n## Remedy\n", "\n## What not to do\n", "\n## Sources\n"}) {
-      CHECK_MESSAGE(page.find(section) != std::string::npos, (std::string(check.id) + " lacks" + section));
+      CHECK_MESSAGE(page.find(section) != std::string::npos, (id + " lacks" + section));
     }
   }
   for (const EmbeddedFile& page : embedded_finding_pages()) {
-    const std::string_view id = page.name.substr(0, page.name.rfind(".md"));
-    CHECK_MESSAGE(find_check(id) != nullptr, std::string(page.name));
+    const std::string id(page.name.substr(0, page.name.rfind(".md")));
+    CHECK_MESSAGE(ids.contains(id), std::string(page.name));
   }
 }
 
