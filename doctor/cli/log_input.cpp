@@ -62,8 +62,9 @@ Result<LogInput> from_stdin() {
 
 Result<LogInput> open_log(const std::string& path, const Host& host) {
   if (path.empty() || path == "-") return from_stdin();
-  // Asked of the host first, since that does not wait for the server of a remote filesystem forever.
-  if (const auto status = host.status(path); !status.ok()) return unreadable(status.error().number, path);
+  // The host does not wait forever for the server of a remote filesystem. All else the file says itself when it is
+  // opened: /dev/fd/63 of a shell's <(command) has a path that leads nowhere.
+  if (const auto status = host.status(path); !status.ok() && status.error().number == ETIMEDOUT) return status.error();
   LogInput input{Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), std::filesystem::path(path).filename()};
   if (!input.file.valid()) return unreadable(errno, path);
   const int file = input.file.number();
@@ -71,7 +72,10 @@ Result<LogInput> open_log(const std::string& path, const Host& host) {
   if (fstat(file, &status) != 0) return unreadable(errno, path);
   if (const std::string what = no_log(status.st_mode); !what.empty()) return Error{0, path + " " + what};
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
-  if (S_ISFIFO(status.st_mode)) wait_for_writer(file, path);
+  if (S_ISFIFO(status.st_mode)) {
+    wait_for_writer(file, path);
+    if (input.name.find_first_not_of("0123456789") == std::string::npos) input.name = "pipe";  // <(command) is /dev/fd/63
+  }
   return input;
 }
 

@@ -20,12 +20,20 @@ constexpr std::size_t fewest_shared = 2;
 constexpr double smallest_part = 0.4;  ///< of an example's weight that the line has to share
 constexpr std::size_t widest_example = 160;
 
+/// Words that every message has, and that make none like another.
+const std::set<std::string_view>& common_words() {
+  static const std::set<std::string_view> words = {"and",  "are",  "but",   "can",   "cannot", "could", "error", "failed", "fatal",
+                                                   "file", "for",  "found", "from",  "has",    "have",  "not",   "line",   "the",
+                                                   "this", "that", "too",   "was",   "were",   "will",  "with",  "you",    "warning"};
+  return words;
+}
+
 std::set<std::string> words_of(std::string_view text) {
   std::set<std::string> words;
   std::string word;
   const auto end_word = [&] {
     const bool number = word.find_first_not_of("0123456789") == std::string::npos;
-    if (word.size() >= shortest_word && !number) words.insert(word);
+    if (word.size() >= shortest_word && !number && !common_words().contains(word)) words.insert(word);
     word.clear();
   };
   for (const char c : text) {

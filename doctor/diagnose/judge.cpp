@@ -123,7 +123,7 @@ class Judge {
              }) - verdicts.begin());
     };
     const std::vector<Evidence> excluded = what_is_excluded(message, verdicts);
-    if (const std::size_t i = first(Standing::confirmed); i < verdicts.size()) {
+    if (const std::size_t i = best_confirmed(verdicts); i < verdicts.size()) {
       for (const Finding* finding : verdicts[i].findings) add(confirmed(*finding, message, excluded), message);
     } else if (Settled* known = settled_candidate(message, verdicts)) {
       add_lines(*known, message);
@@ -132,6 +132,20 @@ class Judge {
     } else {
       add(all_excluded(message, excluded), message);
     }
+  }
+
+  /// The first one whose check fails; else the first one whose check warns.
+  static std::size_t best_confirmed(const std::vector<Verdict>& verdicts) {
+    std::size_t best = verdicts.size();
+    std::size_t most = 0;
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      if (verdicts[i].standing != Standing::confirmed) continue;
+      const std::size_t of_this = weight(verdicts[i].findings.front()->status);
+      if (of_this <= most) continue;
+      most = of_this;
+      best = i;
+    }
+    return best;
   }
 
   [[nodiscard]] Settled* settled_candidate(const LogMessage& message, const std::vector<Verdict>& verdicts) {
@@ -155,10 +169,14 @@ class Judge {
     return rows;
   }
 
-  /// The check's own finding. What it only warns of has happened, if the log shows a failure.
+  /// The check's own finding. What it only warns of has happened, if the log shows a failure; that this is the cause is
+  /// likely then, not certain.
   static Finding confirmed(const Finding& of_check, const LogMessage& message, const std::vector<Evidence>& excluded) {
     Finding finding = of_check;
-    if (weight(message.rule->status) > weight(finding.status)) finding.status = message.rule->status;
+    if (weight(message.rule->status) > weight(finding.status)) {
+      finding.status = message.rule->status;
+      finding.confidence = std::max(finding.confidence, Confidence::likely);
+    }
     finding.observed = sentence(says(message)) + " This machine confirms it: " + of_check.observed;
     finding.evidence.insert(finding.evidence.end(), excluded.begin(), excluded.end());
     return finding;

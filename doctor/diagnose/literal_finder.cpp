@@ -1,6 +1,6 @@
 #include "doctor/diagnose/literal_finder.hpp"
 
-#include <deque>
+#include <utility>
 
 #include "probes/base/text.hpp"
 
@@ -40,10 +40,9 @@ LiteralFinder::LiteralFinder(const std::vector<std::string>& literals) : last_ro
 
   // Breadth first: where an edge is missing, go where the longest proper suffix would go.
   std::vector<std::uint32_t> suffix(edges.size(), 0);
-  std::deque<std::uint32_t> open = {0};
-  while (!open.empty()) {
-    const std::uint32_t state = open.front();
-    open.pop_front();
+  std::vector<std::uint32_t> order = {0};
+  for (std::size_t done = 0; done < order.size(); ++done) {
+    const std::uint32_t state = order[done];
     for (std::size_t c = 0; c < classes_; ++c) {
       std::uint32_t& edge = edges[state][c];
       const std::uint32_t fallback = state == 0 ? 0 : edges[suffix[state]][c];
@@ -54,16 +53,20 @@ LiteralFinder::LiteralFinder(const std::vector<std::string>& literals) : last_ro
       suffix[edge] = fallback;
       const std::vector<int>& shorter = found_in_[fallback];
       found_in_[edge].insert(found_in_[edge].end(), shorter.begin(), shorter.end());
-      open.push_back(edge);
+      order.push_back(edge);
     }
   }
 
+  // In the same order, so that the states near the root, where most time is spent, lie together in the caches.
+  std::vector<std::uint32_t> place(edges.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<std::uint32_t>(i * classes_);
   next_.reserve(edges.size() * classes_);
-  for (const std::vector<std::uint32_t>& row : edges) {
-    for (const std::uint32_t to : row) {
-      next_.push_back(static_cast<std::uint32_t>(to * classes_) | (found_in_[to].empty() ? 0 : ends_literal));
-    }
+  std::vector<std::vector<int>> found_in_place;
+  for (const std::uint32_t state : order) {
+    for (const std::uint32_t to : edges[state]) next_.push_back(place[to] | (found_in_[to].empty() ? 0 : ends_literal));
+    found_in_place.push_back(found_in_[state]);
   }
+  found_in_ = std::move(found_in_place);
 }
 
 const std::vector<int>& LiteralFinder::find(std::string_view text) {

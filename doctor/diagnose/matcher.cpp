@@ -7,11 +7,16 @@
 namespace sage {
 namespace {
 
-constexpr int shortest_literal = 4;
 constexpr std::size_t widest_line = 300;
 constexpr std::size_t most_waiting = 64;
 constexpr std::size_t past_lines = 2 * (LogMatcher::near_lines + 1);  // two parts of each
 constexpr std::size_t widest_past_line = 2048;
+
+std::vector<std::string> first_literals(std::vector<std::string> keys) {
+  keys.emplace_back(TracebackFollower::beginning);
+  keys.insert(keys.end(), Suspects::words().begin(), Suspects::words().end());
+  return keys;
+}
 
 /// "RuntimeError: ..." tells the message; the source line above it, where it was raised, only repeats it.
 void keep_what_counts(LogMessage& message) {
@@ -29,44 +34,29 @@ bool matches_near(const LogRule& rule, std::string_view line) {
 }  // namespace
 
 LogMatcher::LogMatcher(const LogRules& rules)
-    : rules_(rules), expressions_(shortest_literal), literals_(prepare()), states_(rules.rules.size()),
-      past_(past_lines) {}
-
-LiteralFinder LogMatcher::prepare() {
-  for (std::size_t i = 0; i < rules_.rules.size(); ++i) {
-    for (const std::string& text : rules_.rules[i].match) {
-      int number = 0;
-      if (expressions_.Add(text, message_options(), &number) == RE2::NoError) rule_of_.push_back(i);
-    }
-  }
-  std::vector<std::string> literals;
-  if (!rule_of_.empty()) expressions_.Compile(&literals);
-  literals_of_rules_ = literals.size();
-  literals.emplace_back(TracebackFollower::beginning);
-  literals.insert(literals.end(), Suspects::words().begin(), Suspects::words().end());
-  return LiteralFinder(literals);
-}
+    : rules_(rules), expressions_(rules), keys_(expressions_.keys().size()), first_look_(first_literals(expressions_.keys())),
+      second_look_(expressions_.literals()), states_(rules.rules.size()), past_(past_lines), key_is_done_(keys_, false) {}
 
 void LogMatcher::look_at(const LogLine& line) {
   for (const std::string_view part : cleaner_.parts(line.text)) look_at_part(line.number, part);
 }
 
 void LogMatcher::look_at_part(std::uint64_t number, std::string_view text) {
+  bool possible = false;
   bool traceback_begins = false;
   bool suspect = false;
-  found_.clear();
-  for (const int literal : literals_.find(text)) {
+  for (const int literal : first_look_.find(text)) {
     const auto index = static_cast<std::size_t>(literal);
-    if (index < literals_of_rules_) found_.push_back(literal);
-    traceback_begins = traceback_begins || index == literals_of_rules_;
-    suspect = suspect || index > literals_of_rules_;
+    possible = possible || (index < keys_ && !key_is_done_[index]);
+    traceback_begins = traceback_begins || index == keys_;
+    suspect = suspect || index > keys_;
   }
   TracebackPart part = TracebackPart::none;
   if (traceback_begins || traceback_.inside()) part = traceback_.look_at(number, text);
   if (suspects_.wants_plain()) suspects_.add_plain(number, text);
   remember(number, text);
   for (const std::size_t rule : std::exchange(waiting_, {})) look_near(rule, number, text);
-  if (!found_.empty() && try_rules(number, text, part)) return;
+  if (possible && try_rules(number, text, part)) return;
   if (part == TracebackPart::exception) {
     suspects_.add_exception(number, text);
   } else if (suspect && part == TracebackPart::none) {
@@ -75,27 +65,28 @@ void LogMatcher::look_at_part(std::uint64_t number, std::string_view text) {
 }
 
 bool LogMatcher::try_rules(std::uint64_t number, std::string_view text, TracebackPart part) {
-  expressions_.AllPotentials(found_, &possible_);
   std::vector<std::pair<std::size_t, Match>> matches;
   std::set<std::size_t> settled;  // rules with a match in this line
   bool cause_here = false;
   bool known = false;
-  for (const int expression : possible_) {
-    const std::size_t rule = rule_of_[static_cast<std::size_t>(expression)];
-    const State& state = states_[rule];
+  for (const int expression : expressions_.possible(second_look_.find(text))) {
+    const std::size_t rule = expressions_.rule_of(expression);
     const bool is_cause = rules_.rules[rule].kind == MessageKind::cause;
-    if (state.matches >= enough_matches) {
+    if (has_enough(rule)) {
       // Not looked for any more, but a line that has its literals is surely not for a more general rule.
       known = true;
-      cause_here = cause_here || is_cause;
+      cause_here = cause_here || (is_cause && rules_.rules[rule].near.empty());
       continue;
     }
     if (settled.contains(rule)) continue;
-    auto found = find_message(expressions_.GetRE2(expression), text);
+    auto found = find_message(expressions_.expression(expression), text);
     if (!found) continue;
     settled.insert(rule);
     known = true;
-    if (state.last_number == number) continue;  // in another piece of this line
+    if (states_[rule].last_number == number) {  // in another part of this line
+      cause_here = cause_here || is_cause;
+      continue;
+    }
     MatchedLine line{{number, shortened_around(text, found->at, widest_line)}, part, {}};
     if (part == TracebackPart::exception) line.frames = traceback_.last_frames();
     matches.emplace_back(rule, Match{number, std::move(line), std::move(found->words)});
@@ -144,6 +135,8 @@ void LogMatcher::look_near(std::size_t rule, std::uint64_t number, std::string_v
 bool LogMatcher::matched(std::size_t rule, Match match) {
   State& state = states_[rule];
   state.last_number = match.number;
+  ++state.matches;
+  if (has_enough(rule)) forget_keys();
   const bool needs_near = !rules_.rules[rule].near.empty();
   if (needs_near) look_back(rule);
   if (!needs_near || (state.last_near != 0 && state.last_near + near_lines >= match.number)) {
@@ -164,7 +157,6 @@ void LogMatcher::take(std::size_t rule_number, Match match) {
   for (std::size_t i = 0; i < rule.causes.size(); ++i) {
     if (counts(rule.causes[i], match.words)) candidates.push_back(i);
   }
-  ++state.matches;
   if (candidates.empty()) return;
 
   auto place = messages_.find(key);
@@ -203,14 +195,17 @@ std::vector<LogMessage> LogMatcher::messages() const {
   return messages;
 }
 
-std::vector<std::string> LogMatcher::rules_without_literal() const {
+void LogMatcher::forget_keys() {
+  for (std::size_t key = 0; key < keys_; ++key) {
+    const std::vector<int>& users = expressions_.expressions_of_key(key);
+    key_is_done_[key] = std::all_of(users.begin(), users.end(), [&](int user) { return has_enough(expressions_.rule_of(user)); });
+  }
+}
+
+std::vector<std::string> LogMatcher::rules_without_literal() {
   std::vector<std::string> names;
-  if (rule_of_.empty()) return names;
-  std::vector<int> possible;
-  expressions_.AllPotentials({}, &possible);
-  for (const int expression : possible) {
-    names.push_back(rules_.rules[rule_of_[static_cast<std::size_t>(expression)]].name + ": " +
-                    expressions_.GetRE2(expression).pattern());
+  for (const int number : expressions_.possible({})) {
+    names.push_back(rules_.rules[expressions_.rule_of(number)].name + ": " + expressions_.expression(number).pattern());
   }
   return names;
 }

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <re2/filtered_re2.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -16,6 +14,7 @@
 #include "doctor/diagnose/literal_finder.hpp"
 #include "doctor/diagnose/log_reader.hpp"
 #include "doctor/diagnose/rules.hpp"
+#include "doctor/diagnose/rule_expressions.hpp"
 #include "doctor/diagnose/suspects.hpp"
 #include "doctor/diagnose/traceback.hpp"
 
@@ -58,7 +57,7 @@ class LogMatcher {
   [[nodiscard]] const Suspects& suspects() const { return suspects_; }
 
   /// Expressions without a literal, by rule: they can never be found. For tests.
-  [[nodiscard]] std::vector<std::string> rules_without_literal() const;
+  [[nodiscard]] std::vector<std::string> rules_without_literal();
 
  private:
   struct Match {
@@ -80,7 +79,6 @@ class LogMatcher {
   };
   using Key = std::tuple<std::size_t, std::string, std::vector<std::size_t>>;
 
-  [[nodiscard]] LiteralFinder prepare();
   void look_at_part(std::uint64_t number, std::string_view text);
   [[nodiscard]] bool try_rules(std::uint64_t number, std::string_view text, TracebackPart part);
   /// False while the match waits for a line near by.
@@ -89,12 +87,14 @@ class LogMatcher {
   void look_back(std::size_t rule);
   void remember(std::uint64_t number, std::string_view text);
   void take(std::size_t rule, Match match);
+  [[nodiscard]] bool has_enough(std::size_t rule) const { return states_[rule].matches >= enough_matches; }
+  void forget_keys();
 
   const LogRules& rules_;
-  re2::FilteredRE2 expressions_;
-  std::vector<std::size_t> rule_of_;  ///< by number of expression
-  std::size_t literals_of_rules_ = 0;
-  LiteralFinder literals_;
+  RuleExpressions expressions_;
+  std::size_t keys_ = 0;         ///< the first literals of first_look_ are those without which no rule matches
+  LiteralFinder first_look_;     ///< at every line
+  LiteralFinder second_look_;    ///< at lines with a key: all literals of the expressions
   LineCleaner cleaner_;
   TracebackFollower traceback_;
   Suspects suspects_;
@@ -103,8 +103,7 @@ class LogMatcher {
   std::vector<PastLine> past_;         ///< the last lines, in a ring
   std::size_t next_past_ = 0;
   std::map<Key, LogMessage> messages_;
-  std::vector<int> found_;
-  std::vector<int> possible_;
+  std::vector<bool> key_is_done_;  ///< all rules that need it have had enough matches
 };
 
 }  // namespace sage

@@ -13,9 +13,10 @@ constexpr std::size_t most_shapes = 1000;
 }  // namespace
 
 const std::vector<std::string>& Suspects::words() {
-  static const std::vector<std::string> words = {"error",  "fail",     "fatal", "exception", "cannot", "can't", "undefined",
-                                                 "denied", "not found", "abort", "fault",    "killed", "no such", "unable", "invalid",
-                                                 "unsupported", "mismatch", "refused", "missing"};
+  static const std::vector<std::string> words = {
+      // Not "error" alone: -Werror stands in every command of a build.
+      "error:",   " error",  "[error",  "failed",  "failure",     "fatal",    "exception", "cannot", "can't", "undefined", "denied",
+      "not found", "aborted", "core dumped", "fault", "killed", "no such", "unable to", "invalid", "unsupported", "mismatch", "refused", "missing"};
   return words;
 }
 

@@ -29,6 +29,11 @@ def diagnose(log, *arguments, environment=None):
     return finished
 
 
+def flat(text):
+    """Without the line breaks of 80 columns."""
+    return " ".join(text.split())
+
+
 def report_of(log, *arguments):
     finished = diagnose(log, "--json", *arguments)
     return json.loads(finished.stdout), finished.returncode
@@ -54,7 +59,7 @@ class Verdicts(Folder):
         self.assertEqual(FIRST.findall(finished.stdout), [("FAIL", "device.kfd-access")], finished.stdout)
         for words in ("log build.log", "no machine looked at", f"build.log:2: {REFUSED}", "Not confirmed: no machine was looked at",
                       "Decide it: ", "More: sage-doctor explain device.kfd-access"):
-            self.assertIn(words, finished.stdout)
+            self.assertIn(words, flat(finished.stdout))
         self.assertRegex(finished.stdout.splitlines()[-1], r"^1 problem \(3 lines, \d+ B, \d+ rules\)$")
         self.assertEqual(finished.stderr, "")
 
@@ -90,7 +95,7 @@ class Verdicts(Folder):
         self.assertEqual(finished.returncode, 3)
         self.assertEqual(FIRST.findall(finished.stdout), [])
         for words in ("No rule knows what this log says", "stdin:2: kernel launch", "Guesses, not a diagnosis", "device.kfd", "shares: "):
-            self.assertIn(words, finished.stdout)
+            self.assertIn(words, flat(finished.stdout))
         self.assertTrue(finished.stdout.splitlines()[-1].startswith("Nothing known found (2 lines, "))
         report, status = report_of("all is well\n", "--log-only")
         self.assertEqual((status, report["findings"], report["log"]["matched"], report["log"]["unknown_lines"]), (3, [], [], []))
@@ -112,7 +117,7 @@ class Verdicts(Folder):
         log = f"/home/jodoe/venv/lib: {REFUSED}\n"
         report = diagnose(log, "--log-only", "--json").stdout
         self.assertNotIn("jodoe", report)
-        self.assertIn("/home/user1", report)
+        self.assertRegex(report, r"/home/user\d/venv/lib")
         self.assertIn("jodoe", diagnose(log, "--log-only", "--json", "--no-redact").stdout)
         unknown = "error: /home/jodoe/x gave up\n"
         self.assertNotIn("jodoe", diagnose(unknown, "--log-only", "--json").stdout)
@@ -121,8 +126,8 @@ class Verdicts(Folder):
         log = ("Traceback (most recent call last):\n" + '  File "/a.py", line 1, in <module>\n    f()\n' * 5 +
                '  File "/b.py", line 7, in g\n    raise RuntimeError(x)\nRuntimeError: No HIP GPUs are available\n')
         finished = diagnose(log, "--log-only")
-        self.assertIn('stdin:12: File "/b.py", line 7, in g', finished.stdout)
-        self.assertIn("stdin:14: RuntimeError: No HIP GPUs are available", finished.stdout)
+        self.assertIn('stdin:12: File "/b.py", line 7, in g', flat(finished.stdout))
+        self.assertIn("stdin:14: RuntimeError: No HIP GPUs are available", flat(finished.stdout))
         self.assertNotIn("stdin:2:", finished.stdout)
         unknown = diagnose(log.replace("No HIP GPUs are available", "it rains"), "--log-only")
         self.assertEqual(unknown.returncode, 3)
@@ -137,7 +142,7 @@ class Verdicts(Folder):
 
 class Input(Folder):
     def expect_refused(self, finished):
-        self.assertIn(f"stdin:1: {REFUSED}" if "stdin" in finished.stdout else REFUSED, finished.stdout)
+        self.assertIn(REFUSED, flat(finished.stdout), finished.stderr)
         self.assertEqual(finished.returncode, 1, finished.stdout + finished.stderr)
 
     def test_encodings_line_ends_and_colours(self):
@@ -150,6 +155,7 @@ class Input(Folder):
 
     def test_captured_text_can_not_play_with_the_terminal(self):
         hostile = f"\033]0;evil\a\033[2J{REFUSED} \u202e\u009b31m\x07 \ud83d".encode("utf-8", "surrogatepass") + b"\xff\n"
+        self.assertIn(REFUSED, flat(diagnose(hostile, "--log-only").stdout))
         for log in (hostile, hostile.replace(b"kfd", b"xyz").replace(b"Unable", b"error: unable")):
             for arguments in ([], ["--json"]):
                 output = diagnose(log, "--log-only", *arguments).stdout

@@ -27,7 +27,7 @@ LogRules some_rules() {
   };
   add("kfd", "Unable to open /dev/kfd read-write: Permission denied");
   add("glibc", "version GLIBCXX_3.4.30 not found");
-  add("header", "fatal error: thrust/complex.h file not found");
+  add("header", "fatal error: thrust/detail/complex.h file not found");
   return rules;
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("diagnosis: text that is near to nothing gives no guess") {
 
 TEST_CASE("guesses: rare words count more, the best rule comes first and each once") {
   const LogRules rules = some_rules();
-  const std::vector<NumberedLine> lines = {{1, "thrust complex file not found"}, {2, "complex.h of thrust: fatal, not found"}, {3, "GLIBCXX_3.4.99 version found"}};
+  const std::vector<NumberedLine> lines = {{1, "thrust and complex.h"}, {2, "thrust/detail/complex.h is nowhere"}, {3, "GLIBCXX version found, of some other library"}};
   const auto guesses = guess(lines, rules);
   REQUIRE(guesses.size() == 2);
   CHECK(guesses[0].rule == "header");

@@ -140,7 +140,15 @@ TEST_CASE("judge: a check that fails confirms, and its own words are shown with 
 
 TEST_CASE("judge: what a check warns of has happened when a log shows the failure; of harmless lines it has not") {
   CHECK(judged("kfd refused\n", MachineVerdicts{{of("device.kfd-access", warn("perhaps"))}})[0].status == Status::fail);
+  CHECK(judged("kfd refused\n", MachineVerdicts{{of("device.kfd-access", warn("perhaps"))}})[0].confidence == Confidence::likely);
   CHECK(judged("odd line\n", MachineVerdicts{})[0].status == Status::info);
+}
+
+TEST_CASE("judge: a check that fails comes before one that warns, whatever the order of the candidates") {
+  const auto found = judged("no gpu for torch\n", MachineVerdicts{{of("python.torch-flavour", warn("odd")), of("device.kfd-access", fail("no"))}});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].id == "device.kfd-access");
+  CHECK(judged("no gpu for torch\n", MachineVerdicts{{of("python.torch-flavour", warn("odd"))}})[0].id == "python.torch-flavour");
 }
 
 TEST_CASE("judge: a check that passes excludes its candidate, and the next one is taken") {

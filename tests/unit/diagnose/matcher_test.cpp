@@ -212,8 +212,8 @@ TEST_CASE("matcher: an exception that no rule knows is the first suspect") {
 TEST_CASE("matcher: suspects are the first and the last, lines of the same shape once") {
   LogMatcher matcher(rules());
   for (std::uint64_t i = 1; i <= 200; ++i) {
-    matcher.look_at({i, "error 7 number " + std::string(i, 'e')});
-    matcher.look_at({i, "error at " + std::to_string(i)});
+    matcher.look_at({i, "error: 7 number " + std::string(i, 'e')});
+    matcher.look_at({i, "error: at " + std::to_string(i)});
   }
   const auto suspects = matcher.suspects().all();
   CHECK(suspects.size() == Suspects::most_first + Suspects::most_last);
