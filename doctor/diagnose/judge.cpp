@@ -16,8 +16,15 @@ enum class Standing { confirmed, excluded, open };
 struct Verdict {
   Standing standing = Standing::open;
   std::vector<const Finding*> findings;  ///< that confirm it
+  bool by_root = false;                  ///< they are of a failed check that the candidate's own check waits for
   std::string why;                       ///< it is excluded, or open
 };
+
+Verdict left_open(std::string why) {
+  Verdict verdict;
+  verdict.why = std::move(why);
+  return verdict;
+}
 
 std::size_t weight(Status status) {
   switch (status) {
@@ -74,7 +81,7 @@ class Judge {
 
   [[nodiscard]] Verdict verdict(const CandidateCause& cause, const LogMessage& message) const {
     if (cause.of_log()) return {};
-    if (!machine_) return {Standing::open, {}, "no machine was looked at"};
+    if (!machine_) return left_open("no machine was looked at");
     std::vector<const Finding*> of_check;
     for (const Finding& finding : machine_->findings) {
       if (finding.id == cause.finding) of_check.push_back(&finding);
@@ -91,14 +98,29 @@ class Judge {
       return found;
     }
     for (const Finding* finding : of_check) {
+      found.findings = failures_of(finding->blocked_by);
+      if (found.findings.empty()) continue;
+      found.standing = Standing::confirmed;
+      found.by_root = true;
+      return found;
+    }
+    for (const Finding* finding : of_check) {
       if ((finding->status != Status::skip || does_not_apply(*finding)) && finding->status != Status::error) continue;
       found.why = finding->observed;
       return found;
     }
-    if (of_check.empty()) return {Standing::open, {}, "the check did not run"};
+    if (of_check.empty()) return left_open("the check did not run");
     found.standing = Standing::excluded;
     found.why = of_check.front()->observed;
     return found;
+  }
+
+  [[nodiscard]] std::vector<const Finding*> failures_of(const std::string& id) const {
+    std::vector<const Finding*> failures;
+    for (const Finding& finding : machine_->findings) {
+      if (finding.id == id && finding.status == Status::fail) failures.push_back(&finding);
+    }
+    return failures;
   }
 
   /// Where the log names the subject of some of the findings (an environment, a library), it is about these.
@@ -124,23 +146,26 @@ class Judge {
     };
     const std::vector<Evidence> excluded = what_is_excluded(message, verdicts);
     if (const std::size_t i = best_confirmed(verdicts); i < verdicts.size()) {
-      for (const Finding* finding : verdicts[i].findings) add(confirmed(*finding, message, excluded), message);
+      for (const Finding* finding : verdicts[i].findings) add(confirmed(*finding, verdicts[i].by_root, message, excluded), message);
     } else if (Settled* known = settled_candidate(message, verdicts)) {
       add_lines(*known, message);
     } else if (const std::size_t open = first(Standing::open); open < verdicts.size()) {
-      add(open_finding(*message.candidates[open], verdicts[open], message, excluded), message);
+      Finding finding = open_finding(*message.candidates[open], verdicts[open], message, excluded);
+      finding.cause += other_causes(message, verdicts, open);
+      add(std::move(finding), message);
     } else {
       add(all_excluded(message, excluded), message);
     }
   }
 
-  /// The first one whose check fails; else the first one whose check warns.
+  /// The first one whose check fails; else one whose check waits for a failed one; else one whose check warns.
   static std::size_t best_confirmed(const std::vector<Verdict>& verdicts) {
     std::size_t best = verdicts.size();
     std::size_t most = 0;
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
       if (verdicts[i].standing != Standing::confirmed) continue;
-      const std::size_t of_this = weight(verdicts[i].findings.front()->status);
+      const Verdict& one = verdicts[i];
+      const std::size_t of_this = one.by_root ? 2 : one.findings.front()->status == Status::fail ? 3 : 1;
       if (of_this <= most) continue;
       most = of_this;
       best = i;
@@ -171,13 +196,14 @@ class Judge {
 
   /// The check's own finding. What it only warns of has happened, if the log shows a failure; that this is the cause is
   /// likely then, not certain.
-  static Finding confirmed(const Finding& of_check, const LogMessage& message, const std::vector<Evidence>& excluded) {
+  static Finding confirmed(const Finding& of_check, bool by_root, const LogMessage& message,
+                           const std::vector<Evidence>& excluded) {
     Finding finding = of_check;
     if (weight(message.rule->status) > weight(finding.status)) {
       finding.status = message.rule->status;
       finding.confidence = std::max(finding.confidence, Confidence::likely);
     }
-    finding.observed = sentence(says(message)) + " This machine confirms it: " + of_check.observed;
+    finding.observed = sentence(says(message)) + (by_root ? " This machine shows why: " : " This machine confirms it: ") + of_check.observed;
     finding.evidence.insert(finding.evidence.end(), excluded.begin(), excluded.end());
     return finding;
   }
@@ -188,14 +214,28 @@ class Judge {
     finding.status = message.rule->status;
     finding.observed = says(message);
     finding.evidence = excluded;
-    finding.cause = filled(cause.cause, message.words);
-    if (!verdict.why.empty()) finding.cause = sentence(std::move(finding.cause)) + " Not confirmed: " + sentence(verdict.why);
+    finding.cause = sentence(filled(cause.cause, message.words));
+    if (!verdict.why.empty()) finding.cause += " Not confirmed: " + sentence(verdict.why);
     finding.confidence = cause.confidence;
     finding.remedies = {cause.remedy};
     finding.remedies.front().text = filled(cause.remedy.text, message.words);
     finding.verify = cause.verify;
     finding.ask = cause.ask;
     return finding;
+  }
+
+  /// " It can also be a, b or c."
+  static std::string other_causes(const LogMessage& message, const std::vector<Verdict>& verdicts, std::size_t chosen) {
+    std::vector<std::string> ids;
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+      const std::string& id = message.candidates[i]->finding;
+      const bool known = id == message.candidates[chosen]->finding || std::find(ids.begin(), ids.end(), id) != ids.end();
+      if (verdicts[i].standing == Standing::open && !known) ids.push_back(id);
+    }
+    if (ids.empty()) return {};
+    const std::string last = std::move(ids.back());
+    ids.pop_back();
+    return " It can also be " + (ids.empty() ? "" : join(ids, ", ") + " or ") + last + ".";
   }
 
   [[nodiscard]] Finding all_excluded(const LogMessage& message, const std::vector<Evidence>& excluded) const {

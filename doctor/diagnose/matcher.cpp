@@ -26,6 +26,13 @@ void keep_what_counts(LogMessage& message) {
   message.count -= message.frame_count;
 }
 
+/// But for numbers, such as times.
+bool says_the_same(const MatchedLine& a, const MatchedLine& b) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return a.part == b.part && std::equal(a.line.text.begin(), a.line.text.end(), b.line.text.begin(), b.line.text.end(),
+                                        [&](char x, char y) { return x == y || (digit(x) && digit(y)); });
+}
+
 bool matches_near(const LogRule& rule, std::string_view line) {
   return std::any_of(rule.near.begin(), rule.near.end(),
                      [&](const ExpressionPointer& expression) { return found_in(*expression, line); });
@@ -87,6 +94,7 @@ bool LogMatcher::try_rules(std::uint64_t number, std::string_view text, Tracebac
       cause_here = cause_here || is_cause;
       continue;
     }
+    if (traceback_.continues_message(number)) part = TracebackPart::exception;
     MatchedLine line{{number, shortened_around(text, found->at, widest_line)}, part, {}};
     if (part == TracebackPart::exception) line.frames = traceback_.last_frames();
     matches.emplace_back(rule, Match{number, std::move(line), std::move(found->words)});
@@ -177,6 +185,7 @@ void LogMatcher::take(std::size_t rule_number, Match match) {
   message.first = std::min(message.first, match.number);
   message.last = std::max(message.last, match.number);
   std::vector<MatchedLine>& lines = message.lines;
+  if (std::any_of(lines.begin(), lines.end(), [&](const MatchedLine& line) { return says_the_same(line, match.line); })) return;
   if (lines.size() < most_lines) {
     lines.push_back(std::move(match.line));
   } else if (match.line.part == TracebackPart::exception && lines.back().part != TracebackPart::exception) {

@@ -33,7 +33,7 @@ struct LogMessage {
   std::string subject;
   std::vector<const CandidateCause*> candidates;
   Words words;                     ///< of the first match
-  std::vector<MatchedLine> lines;  ///< the first few; of tracebacks the exceptions rather than other lines
+  std::vector<MatchedLine> lines;  ///< the first few that differ in more than numbers; of tracebacks the exceptions
   std::uint64_t count = 0;         ///< of lines
   std::uint64_t frame_count = 0;   ///< of these, source lines in tracebacks
   std::uint64_t first = 0;

@@ -27,6 +27,7 @@ class RuleExpressions {
   /// Numbers of expressions that may match a line with these literals, in their order. Valid until the next call.
   [[nodiscard]] const std::vector<int>& possible(const std::vector<int>& literals);
 
+  [[nodiscard]] std::size_t size() const { return rule_of_.size(); }
   [[nodiscard]] std::size_t rule_of(int number) const { return rule_of_[static_cast<std::size_t>(number)]; }
   [[nodiscard]] const RE2& expression(int number) const { return filter_.GetRE2(number); }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t most_frames = 2;
 /// RecursionError prints some thousand frames as a few and a count; a longer traceback has been cut off.
-constexpr std::size_t most_lines = 2000;
+constexpr std::size_t most_lines = 600;
+constexpr std::uint64_t longest_message = 8;  ///< in lines
 constexpr std::size_t widest_frame = 200;
 constexpr std::string_view first_words = "Traceback (most recent call last)";
 
@@ -56,7 +57,12 @@ TracebackPart TracebackFollower::look_at(std::uint64_t number, std::string_view 
   }
   if (!is_exception(own)) return TracebackPart::none;  // another process spoke in between
   inside_ = false;
+  exception_ = number;
   return TracebackPart::exception;
+}
+
+bool TracebackFollower::continues_message(std::uint64_t number) const {
+  return !inside_ && exception_ != 0 && number < exception_ + longest_message;
 }
 
 std::string_view TracebackFollower::without_prefix(std::string_view line) const {

@@ -29,6 +29,9 @@ class TracebackFollower {
   /// To be shown the lines from a beginning on, as long as inside().
   [[nodiscard]] TracebackPart look_at(std::uint64_t number, std::string_view line);
 
+  /// Whether a line may belong to the message of the last exception, which can have several lines.
+  [[nodiscard]] bool continues_message(std::uint64_t number) const;
+
   /// After an exception: the innermost frames ("File ..., line 3, in f"), the last call last.
   [[nodiscard]] std::vector<NumberedLine> last_frames() const { return {frames_.begin(), frames_.end()}; }
 
@@ -38,6 +41,7 @@ class TracebackFollower {
   bool inside_ = false;
   std::string prefix_;
   std::size_t lines_ = 0;
+  std::uint64_t exception_ = 0;  ///< line of the last one
   std::deque<NumberedLine> frames_;
 };
 

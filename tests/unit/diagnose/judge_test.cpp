@@ -172,6 +172,19 @@ TEST_CASE("judge: a skipped check leaves its candidate open and says why; one th
   CHECK(contains(judged("kfd refused\n", MachineVerdicts{})[0].cause, "Not confirmed"));
 }
 
+TEST_CASE("judge: a check that waits for a failed one makes that the reason, after checks that fail themselves") {
+  Finding waits = of("device.kfd-access", make_finding(Status::skip, "waits for driver.module-loaded"));
+  waits.blocked_by = "driver.module-loaded";
+  const Finding root = of("driver.module-loaded", fail("amdgpu is not loaded"));
+  const auto found = judged("kfd refused\n", MachineVerdicts{{root, waits}});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].id == "driver.module-loaded");
+  CHECK(found[0].observed == "KFD was refused. This machine shows why: amdgpu is not loaded");
+  const Finding flavour = of("python.torch-flavour", warn("odd"));
+  CHECK(judged("no gpu for torch\n", MachineVerdicts{{root, waits, flavour}})[0].id == "driver.module-loaded");
+  CHECK(judged("no gpu for torch\n", MachineVerdicts{{root, waits, of("python.torch-flavour", fail("cuda"))}})[0].id == "python.torch-flavour");
+}
+
 TEST_CASE("judge: all excluded is a warning, never a failure") {
   const auto found = judged("kfd refused\n", MachineVerdicts{{of("device.kfd-access", pass("open"))}});
   REQUIRE(found.size() == 1);
@@ -187,7 +200,9 @@ TEST_CASE("judge: a message with many causes follows one that another line has s
   REQUIRE(found.size() == 1);
   CHECK(found[0].id == "device.kfd-access");
   REQUIRE(found[0].evidence.size() == 2);
-  CHECK(judged("no gpu for torch\n")[0].id == "python.torch-flavour");
+  const auto open = judged("no gpu for torch\n");
+  CHECK(open[0].id == "python.torch-flavour");
+  CHECK(open[0].cause == "Wrong wheel. Not confirmed: no machine was looked at. It can also be device.kfd-access.");
 }
 
 TEST_CASE("judge: where the log names one of the subjects it is about that one") {
@@ -212,11 +227,17 @@ TEST_CASE("judge: consequences only where no reason was found; harmless lines ar
 
 TEST_CASE("judge: many lines are counted, and few are shown") {
   std::string text;
-  for (int i = 0; i < 20; ++i) text += "kfd refused " + std::to_string(i) + "\n";
+  for (int i = 0; i < 20; ++i) text += "kfd refused " + std::string(1, static_cast<char>('a' + i)) + "\n";
   const auto found = judged(text);
   REQUIRE(found[0].evidence.size() == LogMatcher::most_lines + 1);
   CHECK(found[0].evidence.back().source == "b.log");
   CHECK(found[0].evidence.back().value == "15 more lines of this kind, up to line 20");
+}
+
+TEST_CASE("judge: the same line again is counted, and shown once") {
+  const auto found = judged("10:00:01 kfd refused\n10:00:02 kfd refused\n10:00:03 kfd refused\n");
+  REQUIRE(found[0].evidence.size() == 2);
+  CHECK(found[0].evidence[1].value == "2 more lines of this kind, up to line 3");
 }
 
 TEST_CASE("judge: only the checks that candidates name are wanted") {

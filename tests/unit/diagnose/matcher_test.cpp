@@ -176,6 +176,16 @@ TEST_CASE("matcher: of tracebacks the exception counts, with its last frames") {
   CHECK(found[0].lines[0].frames[1].number == 6);
 }
 
+TEST_CASE("matcher: the message of an exception may have several lines") {
+  const auto found = messages_in(
+      "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    f()\n"
+      "RuntimeError: HIP error:\nsome advice\ncannot open /dev/kfd: denied\n" + lines_of_x(20) + "cannot open /dev/dri/x: denied\n");
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].lines[0].part == TracebackPart::exception);
+  CHECK(found[0].lines[0].frames.size() == 1);
+  CHECK(found[1].lines[0].part == TracebackPart::none);
+}
+
 TEST_CASE("matcher: a traceback that breaks off before the exception still tells what it can") {
   const auto found = messages_in("Traceback (most recent call last):\n  File \"c.py\", line 3, in g\n    raise E('cannot open /dev/kfd: denied')\n");
   REQUIRE(found.size() == 1);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <random>
 
 #include "doctor/build/compile/failures.hpp"
 #include "doctor/diagnose/matcher.hpp"
@@ -73,6 +74,15 @@ LogRules alone(const LogRule& rule) {
   LogRules rules;
   rules.rules.push_back(rule);
   return rules;
+}
+
+/// All expressions that match a line, tried one by one.
+std::vector<int> matching(const RuleExpressions& expressions, std::string_view line) {
+  std::vector<int> numbers;
+  for (int i = 0; i < static_cast<int>(expressions.size()); ++i) {
+    if (found_in(expressions.expression(i), line)) numbers.push_back(i);
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -169,6 +179,44 @@ TEST_CASE("embedded rules: they are sound") {
   for (const std::string& problem : rules.problems) FAIL_CHECK(problem);
   for (const std::string& rule : LogMatcher(rules).rules_without_literal()) {
     FAIL_CHECK("no literal of four characters to look for: " << rule);
+  }
+}
+
+TEST_CASE("embedded rules: what the literals sort out could not have matched") {
+  const LogRules rules = embedded_rules_for_logs();
+  RuleExpressions expressions(rules);
+  LiteralFinder literals(expressions.literals());
+  LiteralFinder keys(expressions.keys());
+  std::vector<std::string> texts;
+  for (const LogRule& rule : rules.rules) {
+    for (const std::string& text : rule.examples) {
+      for (const std::string_view line : lines(text)) texts.emplace_back(line);
+    }
+  }
+  // Also the beginning of one with the end of another, and both in capitals.
+  std::mt19937 random(3);
+  for (std::size_t i = 0, count = texts.size(); i < 10 * count; ++i) {
+    const std::string& a = texts[random() % count];
+    const std::string& b = texts[random() % count];
+    texts.push_back(a.substr(0, random() % (a.size() + 1)) + b.substr(random() % (b.size() + 1)));
+  }
+  std::size_t matches = 0;
+  for (const std::string& text : texts) {
+    const std::vector<int> found = matching(expressions, text);
+    const std::vector<int>& possible = expressions.possible(literals.find(text));
+    CHECK_MESSAGE(std::includes(possible.begin(), possible.end(), found.begin(), found.end()), text);
+    if (found.empty()) continue;
+    ++matches;
+    CHECK_MESSAGE(!keys.find(text).empty(), text);
+  }
+  CHECK(matches >= rules.rules.size());
+}
+
+TEST_CASE("embedded rules: together they still know each other's examples") {
+  const LogRules rules = embedded_rules_for_logs();
+  for (const LogRule& rule : rules.rules) {
+    if (rule.kind == MessageKind::general) continue;
+    for (const std::string& text : rule.examples) CHECK_MESSAGE(matches(rules, rule, text), (rule.name + ": " + text));
   }
 }
 
