@@ -12,9 +12,12 @@ constexpr std::size_t most_waiting = 64;
 constexpr std::size_t past_lines = 2 * (LogMatcher::near_lines + 1);  // two parts of each
 constexpr std::size_t widest_past_line = 2048;
 
+/// The beginnings are enough for the first look, and short literals are found faster.
 std::vector<std::string> first_literals(std::vector<std::string> keys) {
+  constexpr std::size_t enough = 12;
   keys.emplace_back(TracebackFollower::beginning);
   keys.insert(keys.end(), Suspects::words().begin(), Suspects::words().end());
+  for (std::string& key : keys) key.resize(std::min(key.size(), enough));
   return keys;
 }
 
