@@ -96,7 +96,8 @@ Finding of(std::string id, Finding finding) {
 
 std::vector<Finding> judged(const std::string& text, const Machine& machine = std::nullopt) {
   REQUIRE(rules().problems.empty());
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   std::uint64_t number = 0;
   for (const std::string_view line : lines(text)) matcher.look_at({++number, line});
   return judge(matcher.messages(), rules(), "b.log", machine);
@@ -241,7 +242,8 @@ TEST_CASE("judge: the same line again is counted, and shown once") {
 }
 
 TEST_CASE("judge: only the checks that candidates name are wanted") {
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   matcher.look_at({1, "no gpu for x, odd line"});
   const auto checks = checks_for(matcher.messages());
   REQUIRE(checks.size() == 2);
