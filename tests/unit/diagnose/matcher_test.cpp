@@ -222,6 +222,16 @@ TEST_CASE("matcher: an exception that no rule knows is the first suspect") {
   CHECK(suspects[1].number == 1);
 }
 
+TEST_CASE("matcher: lines that say that all is well are no suspects") {
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
+  matcher.look_at({1, "[64/64] tests: 31 passed, 0 failed"});
+  matcher.look_at({2, "Build finished. Errors: 0"});
+  CHECK(matcher.suspects().only_plain());
+  matcher.look_at({3, "tests: 30 passed, 1 failed"});
+  CHECK_FALSE(matcher.suspects().only_plain());
+}
+
 TEST_CASE("matcher: suspects are the first and the last, lines of the same shape once") {
   RuleExpressions expressions(rules());
   LogMatcher matcher(rules(), expressions);
