@@ -3,7 +3,7 @@
 namespace sage {
 namespace {
 
-constexpr std::string_view no_need = "does not apply: ";
+constexpr std::string_view not_applicable_words = "does not apply: ";
 
 }  // namespace
 
@@ -32,11 +32,11 @@ Finding fail(std::string observed, std::string subject) {
 }
 
 Finding not_applicable(std::string_view why, std::string subject) {
-  return make_finding(Status::skip, std::string(no_need) + std::string(why), std::move(subject));
+  return make_finding(Status::skip, std::string(not_applicable_words) + std::string(why), std::move(subject));
 }
 
 bool does_not_apply(const Finding& finding) {
-  return finding.status == Status::skip && finding.observed.starts_with(no_need);
+  return finding.status == Status::skip && finding.observed.starts_with(not_applicable_words);
 }
 
 std::optional<Finding> skip_unless_known(std::initializer_list<NeededFact> facts, std::string subject) {

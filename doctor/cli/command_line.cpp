@@ -61,13 +61,26 @@ void add_deep_option(CLI::App& command, MachineOptions& machine) {
                                            "/mnt/c. Takes seconds to minutes");
 }
 
+/// "text, json, ... or html"
+std::string format_names() {
+  std::string names;
+  for (const auto& [format, name] : enum_names<ReportFormat>) {
+    const bool is_last = format == enum_names<ReportFormat>.back().first;
+    names += (names.empty() ? "" : is_last ? " or " : ", ") + std::string(name);
+  }
+  return names;
+}
+
 /// What every command takes whose product is a Report.
 void add_report_options(CLI::App& command, ReportOptions& report) {
-  std::map<std::string, ReportFormat> formats;
-  for (const auto& [format, name] : enum_names<ReportFormat>) formats.emplace(name, format);
+  const auto take_format = [&report](const std::string& name) {
+    const auto format = enum_from_name<ReportFormat>(name);
+    if (!format) throw CLI::ValidationError("there is no format '" + name + "': take " + format_names());
+    report.format = *format;
+  };
   CLI::Option* const format =
-      command.add_option("--format", report.format, "text or json")
-          ->type_name("FORMAT")->transform(CLI::CheckedTransformer(formats).description(""));
+      command.add_option_function<std::string>("--format", take_format, format_names() + " (docs/report-formats.md)")
+          ->type_name("FORMAT");
   CLI::Option* const json = command.add_flag("--json")->description("The same as --format json");
   command.callback([&report, format, json] {
     if (json->count() == 0) return;
@@ -76,7 +89,8 @@ void add_report_options(CLI::App& command, ReportOptions& report) {
     }
     report.format = ReportFormat::json;
   });
-  command.add_flag("!--no-redact", report.redact, "Keep user, host and serial numbers, which every format but text replaces");
+  command.add_flag("!--no-redact", report.redact, "Keep user, host and serial numbers, which all formats but text "
+                                                  "replace");
   command.add_flag("--strict", report.strict, "Warnings count as failures in the exit status");
   command.add_flag("-q,--quiet", report.quiet, "Problems and the count only");
   command.add_flag("-v,--verbose", report.verbose, "Also show what was skipped, and why");

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/env/quote.hpp"
-#include "doctor/env/script_template.hpp"
 #include "doctor/report/wrap.hpp"
 #include "probes/base/embedded.hpp"
 #include "probes/base/text.hpp"
+#include "probes/base/text_template.hpp"
 
 namespace sage {
 namespace {
@@ -45,11 +45,11 @@ const Language* language_of(Shell shell) {
   return row == languages.end() ? nullptr : &*row;
 }
 
-ScriptTemplate template_of(const Language& language) {
+TextTemplate template_of(const Language& language) {
   const auto files = embedded_env_templates();
   const auto file =
       std::find_if(files.begin(), files.end(), [&](const EmbeddedFile& f) { return f.name == language.file; });
-  return ScriptTemplate(file == files.end() ? "" : file->text);
+  return TextTemplate(file == files.end() ? "" : file->text);
 }
 
 Error cannot_write(const EnvSetting& setting, Shell shell, const std::string& value, const std::string& reason) {
@@ -89,7 +89,7 @@ Words words_of(const EnvSetting& setting) {
 }
 
 /// One section for each element, put in front one after the other: the foremost comes last.
-Result<std::string> elements_of(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts) {
+Result<std::string> elements_of(const EnvSetting& setting, const Language& language, const TextTemplate& parts) {
   std::string text;
   for (auto element = setting.values.rbegin(); element != setting.values.rend(); ++element) {
     if (element->empty() || contains(*element, ":")) {
@@ -103,7 +103,7 @@ Result<std::string> elements_of(const EnvSetting& setting, const Language& langu
   return text;
 }
 
-Result<std::string> written(const EnvSetting& setting, const Language& language, const ScriptTemplate& parts,
+Result<std::string> written(const EnvSetting& setting, const Language& language, const TextTemplate& parts,
                             bool force, const EnvironmentValues& after) {
   Words words = words_of(setting);
   if (setting.kept) return parts.fill("kept", words);
@@ -130,7 +130,7 @@ Result<std::string> written(const EnvSetting& setting, const Language& language,
 
 /// What csh needs: a paragraph that takes it back for each variable that any script of ours may have set. Other
 /// languages find them by name and have no such sections.
-std::string undo_all(const ScriptTemplate& parts) {
+std::string undo_all(const TextTemplate& parts) {
   std::string text;
   for (const PlannedVariable& variable : planned_variables) {
     const bool list = variable.kind == SettingKind::prepend;
@@ -236,7 +236,7 @@ Result<std::string> write_script(const EnvPlan& plan, Shell shell, const ScriptO
   const Language* language = language_of(shell);
   if (language == nullptr) return json_script(plan, origin, after);
 
-  const ScriptTemplate parts = template_of(*language);
+  const TextTemplate parts = template_of(*language);
   std::string settings;
   for (const EnvSetting& setting : plan.settings) {
     Result<std::string> text = written(setting, *language, parts, plan.force, after);

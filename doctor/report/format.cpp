@@ -2,7 +2,11 @@
 
 #include <algorithm>
 
+#include "doctor/report/html_report.hpp"
 #include "doctor/report/json_report.hpp"
+#include "doctor/report/junit_report.hpp"
+#include "doctor/report/markdown_report.hpp"
+#include "doctor/report/sarif_report.hpp"
 #include "doctor/report/text_report.hpp"
 
 namespace sage {
@@ -16,8 +20,9 @@ struct Row {
 };
 
 constexpr std::array writers = {
-    Row{ReportFormat::text, text_report},
-    Row{ReportFormat::json, json_report},
+    Row{ReportFormat::text, text_report},         Row{ReportFormat::json, json_report},
+    Row{ReportFormat::sarif, sarif_report},       Row{ReportFormat::junit, junit_report},
+    Row{ReportFormat::markdown, markdown_report}, Row{ReportFormat::html, html_report},
 };
 static_assert(writers.size() == enum_names<ReportFormat>.size());
 

@@ -33,6 +33,17 @@ bool control(std::string_view sequence) {
   return (sequence >= "\u202a" && sequence <= "\u202e") || (sequence >= "\u2066" && sequence <= "\u2069");
 }
 
+// What makes text look like other text than it is (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: the
+// direction of writing), breaks lines (U+2028, U+2029), or is no character of XML (U+FFFE, U+FFFF).
+bool deceptive(std::string_view sequence) {
+  if (sequence == "\xd8\x9c") return true;
+  const auto within = [&](std::string_view first, std::string_view last) {
+    return sequence >= first && sequence <= last;
+  };
+  return sequence.size() == 3 && (within("\xe2\x80\x8e", "\xe2\x80\x8f") || within("\xe2\x80\xa8", "\xe2\x80\xae") ||
+                                  within("\xe2\x81\xa6", "\xe2\x81\xa9") || within("\xef\xbf\xbe", "\xef\xbf\xbf"));
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -43,7 +54,7 @@ std::string printable(std::string_view text) {
     const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
     if (sequence == "\n" || sequence == "\t") {
       safe += ' ';
-    } else if (length == 0 || control(sequence)) {
+    } else if (length == 0 || control(sequence) || deceptive(sequence)) {
       safe += '?';
     } else {
       safe += sequence;

@@ -6,8 +6,8 @@
 
 namespace sage {
 
-/// Text that is safe to print: control characters (escape sequences among them) and bytes that are not UTF-8 become
-/// '?', line ends and tabs a blank.
+/// Text that is safe to print: control characters (escape sequences among them), those that turn the direction of
+/// writing, and bytes that are not UTF-8 become '?', line ends and tabs a blank.
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// Columns that printable text takes: one for each code point.

@@ -20,6 +20,9 @@ struct EmbeddedFile {
 /// templates/env/*. Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_env_templates();
 
+/// templates/report/report.html. Defined in a source that the build generates.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_report_templates();
+
 /// What a build of the kernels is made of: sage_kernels.hip (the device text), its digest, attention.h and libsage_attention.so.1.
 /// Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_kernel_sources();

@@ -122,6 +122,15 @@ class Verdicts(Folder):
         unknown = "error: /home/jodoe/x gave up\n"
         self.assertNotIn("jodoe", diagnose(unknown, "--log-only", "--json").stdout)
 
+    def test_every_format_tells_the_same(self):
+        for log, status, words in ((REFUSED, 1, ("device.kfd-access", REFUSED, "Decide it")),
+                                   ("error: open of /dev/kfd, read and write: denied", 3, ("No rule knows", "stdin:1: error: open of /dev/kfd"))):
+            for form in ("text", "markdown", "html", "sarif", "junit"):
+                finished = diagnose(log, "--log-only", "--format", form)
+                self.assertEqual(finished.returncode, status, form)
+                for word in words if status == 1 or form in ("text", "markdown", "html") else ():
+                    self.assertIn(word, flat(finished.stdout).replace("\\_", "_"), form)
+
     def test_tracebacks_show_the_exception_and_its_last_frames(self):
         log = ("Traceback (most recent call last):\n" + '  File "/a.py", line 1, in <module>\n    f()\n' * 5 +
                '  File "/b.py", line 7, in g\n    raise RuntimeError(x)\nRuntimeError: No HIP GPUs are available\n')

@@ -8,7 +8,6 @@
 
 #include "doctor/env/quote.hpp"
 #include "doctor/env/script.hpp"
-#include "doctor/env/script_template.hpp"
 
 namespace sage {
 namespace {
@@ -101,14 +100,6 @@ TEST_CASE("UTF-8 is told from other bytes") {
   for (const char* text : {"\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFF"}) {
     CHECK_FALSE(is_utf8(text));
   }
-}
-
-TEST_CASE("a template is filled once, and what comes in is not looked at again") {
-  const ScriptTemplate parts("ignored\n@@a\nx @ONE@ y@b.c @TWO@\n@EMPTY@\n\n@@b\nend\n");
-  CHECK(parts.fill("a", {{"ONE", "@TWO@"}, {"TWO", "2"}, {"EMPTY", ""}}) == "x @TWO@ y@b.c 2\n\n");
-  CHECK(parts.fill("a", {}) == "x @ONE@ y@b.c @TWO@\n@EMPTY@\n\n");
-  CHECK(parts.fill("b", {}) == "end\n");
-  CHECK(parts.fill("none", {}) == "");
 }
 
 TEST_CASE("scripts are as their golden files") {

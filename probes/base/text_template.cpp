@@ -1,4 +1,4 @@
-#include "doctor/env/script_template.hpp"
+#include "probes/base/text_template.hpp"
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ std::string filled(std::string_view line, const std::map<std::string, std::strin
 
 }  // namespace
 
-ScriptTemplate::ScriptTemplate(std::string_view text) {
+TextTemplate::TextTemplate(std::string_view text) {
   std::string* section = nullptr;
   for (const std::string_view line : lines(text)) {
     if (line.starts_with("@@")) {
@@ -44,7 +44,7 @@ ScriptTemplate::ScriptTemplate(std::string_view text) {
   }
 }
 
-std::string ScriptTemplate::fill(std::string_view name, const std::map<std::string, std::string>& words) const {
+std::string TextTemplate::fill(std::string_view name, const std::map<std::string, std::string>& words) const {
   const auto section = sections_.find(name);
   if (section == sections_.end()) return "";
   std::string text;

@@ -6,10 +6,10 @@
 
 namespace sage {
 
-/// A template file of templates/env: sections, each after a line "@@name", in which @WORD@ stands for a text.
-class ScriptTemplate {
+/// A template file: sections, each after a line "@@name", in which @WORD@ stands for a text.
+class TextTemplate {
  public:
-  explicit ScriptTemplate(std::string_view text);
+  explicit TextTemplate(std::string_view text);
 
   /// The section with every @WORD@ of `words` replaced, once: what comes in is not looked at again. Other @WORD@s stay.
   /// A line that consists of one such word alone, whose text is empty, goes away. No such section: "".
