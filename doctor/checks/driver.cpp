@@ -12,6 +12,7 @@
 #include "doctor/checks/scope.hpp"
 #include "doctor/checks/wording.hpp"
 #include "probes/base/text.hpp"
+#include "probes/base/version.hpp"
 
 namespace sage {
 namespace {
@@ -141,7 +142,11 @@ std::vector<Remedy> signing_remedies(const Facts& facts) {
   // Ubuntu makes its key only when asked; the command leaves one that exists alone.
   if (ubuntu) enrol.commands.emplace_back("sudo update-secureboot-policy --new-key");
   enrol.commands.push_back("sudo mokutil --import " + key);
-  enrol.commands.emplace_back("sudo dkms autoinstall --force");
+  // `dkms autoinstall` passes over a module that is installed, with --force too.
+  const std::string rebuild = command_for(package_family(facts.platform.distribution),
+                                          {"sudo dpkg-reconfigure amdgpu-dkms", "sudo dnf reinstall amdgpu-dkms", "",
+                                           "sudo zypper install --force amdgpu-dkms"});
+  if (!rebuild.empty()) enrol.commands.push_back(rebuild);
   enrol.needs = {Need::sudo, Need::reboot};
   Remedy in_tree;
   in_tree.text = "Drop the DKMS driver: the kernel's own amdgpu is signed and serves most GPUs.";
@@ -198,7 +203,11 @@ Remedy install_module(const Facts& facts) {
       "running kernel.";
   const std::string release = "$(uname -r)";
   if (facts.platform.distribution.id.is("ubuntu")) {
-    remedy.commands = {"sudo apt install linux-modules-extra-" + release, "sudo modprobe amdgpu"};
+    // The package of extra modules ended with 25.04; its files are in linux-modules since.
+    const bool one_package = !version_below(facts.platform.distribution.version_id.value_or("24.04"), "25.10");
+    remedy.commands = {one_package ? "sudo apt install --reinstall linux-modules-" + release
+                                   : "sudo apt install linux-modules-extra-" + release,
+                       "sudo modprobe amdgpu"};
   } else {
     const std::string command = command_for(package_family(facts.platform.distribution),
                                             {"sudo apt install linux-image-amd64", "sudo dnf install kernel-modules",

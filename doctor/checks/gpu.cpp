@@ -341,7 +341,7 @@ Finding rocm_for_gpu(const Gpu& gpu, const GfxTarget& target, const RocmRoot& ro
   finding.confidence = lacks ? Confidence::certain : Confidence::possible;
   finding.remedies = {{"Install " + wanted + (official ? " or newer" : "") +
                            " by AMD's guide, or let a PyTorch ROCm wheel bring its own. HSA_OVERRIDE_GFX_VERSION does "
-                           "not mend this. Guide: https://rocm.docs.amd.com/projects/install-on-linux/en/latest/",
+                           "not mend this. Guide: https://rocm.docs.amd.com/en/latest/install/rocm.html",
                        {},
                        {Need::sudo}}};
   finding.verify = "sage-doctor check --only gpu.rocm-too-old";

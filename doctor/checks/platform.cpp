@@ -124,9 +124,10 @@ std::vector<Finding> check_build_memory(const CheckInput& input) {
     finding.remedies.push_back(
         {"Give the container more memory (`docker run --memory=16g IMAGE`).", {}, {Need::container_restart}});
   } else {
-    finding.remedies.push_back({"Add swap.",
-                                {"sudo fallocate -l 8G /swapfile && sudo chmod 600 /swapfile",
-                                 "sudo mkswap /swapfile && sudo swapon /swapfile"},
+    finding.remedies.push_back({"Add swap until the next reboot. On btrfs (Fedora's default) a file that holds swap is made by `sudo btrfs "
+                                "filesystem mkswapfile --size 8g /swapfile-build` in place of the first line.",
+                                {"sudo fallocate -l 8G /swapfile-build && sudo chmod 600 /swapfile-build && sudo mkswap /swapfile-build",
+                                 "sudo swapon /swapfile-build"},
                                 {Need::sudo}});
   }
   finding.verify = "free -h";

@@ -10,6 +10,7 @@
 #include "doctor/checks/wording.hpp"
 #include "doctor/toolchain/choice.hpp"
 #include "probes/base/text.hpp"
+#include "probes/base/version.hpp"
 
 namespace sage {
 namespace {
@@ -62,6 +63,14 @@ std::optional<Finding> skip_without_home(const Facts& facts) {
 
 constexpr auto wanted_headers = std::to_array<std::string_view>({"thrust", "rocprim", "hipblas"});
 
+/// AMD's packages have names of their own since ROCm 7.13, when ROCm came to be built in another way.
+bool has_amdrocm_packages(const Facts& facts, const std::string& root) {
+  const std::vector<RocmRoot> roots = facts.rocm.roots.value_or({});
+  return root.starts_with("/opt/rocm") && std::any_of(roots.begin(), roots.end(), [&](const RocmRoot& one) {
+           return one.path == root && one.version.known() && !version_below(*one.version, "7.13");
+         });
+}
+
 std::vector<Remedy> header_remedies(const Facts& facts, const std::string& root) {
   const PythonEnvironment& environment = environment_in_use(facts);
   const std::string rocm_sdk = shell_word(environment.prefix + "/bin/rocm-sdk");
@@ -76,6 +85,13 @@ std::vector<Remedy> header_remedies(const Facts& facts, const std::string& root)
              {}}};
   }
   Remedy remedy{"Install the development packages of ROCm's libraries from where this ROCm came.", {}, {Need::sudo}};
+  if (has_amdrocm_packages(facts, root)) {
+    const std::string command = command_for(package_family(facts.platform.distribution),
+                                            {"sudo apt install amdrocm-core-sdk", "sudo dnf install amdrocm-core-sdk", "",
+                                             "sudo zypper install amdrocm-core-sdk"});
+    if (!command.empty()) remedy.commands = {command};
+    return {remedy};
+  }
   const bool of_distribution = root == "/usr";
   const std::string command = command_for(
       package_family(facts.platform.distribution),

@@ -270,7 +270,8 @@ int run_command_line(int argc, const char* const* argv) {
 
   std::string explain_id;
   CLI::App* explain_command = app.add_subcommand("explain", "Show the page about a check");
-  explain_command->add_option("ID", explain_id, "A check id, as 'list' and the report show it")->required();
+  explain_command->add_option("ID", explain_id,
+                              "A check id, as 'list' and the report show it; 'symptoms' for the index by what you see");
 
   std::vector<std::string> command = take_command(argc, argv);
   try {

@@ -41,16 +41,39 @@ class Usage(unittest.TestCase):
             self.assertEqual(page.returncode, 0, check_id)
             self.assertTrue(page.stdout.startswith(f"# {check_id}\n"), check_id)
 
+    def test_a_page_in_the_terminal_shows_ids_where_the_web_has_links(self):
+        source = (SOURCE / "docs" / "findings" / "driver.firmware.md").read_text()
+        self.assertIn("[driver.gpu-unbound](driver.gpu-unbound.md)", source)
+        page = run("explain", "driver.firmware").stdout
+        self.assertIn("see driver.gpu-unbound)", " ".join(page.split()))
+        self.assertNotIn("](", page)
+
+    def test_the_index_by_symptom_is_a_page(self):
+        index = run("explain", "symptoms")
+        self.assertEqual(index.returncode, 0)
+        self.assertTrue(index.stdout.startswith("# symptoms\n"))
+        self.assertNotIn("](", index.stdout)
+        rows = [" ".join(row.split()) for row in index.stdout.split("\n* ")]
+        self.assertIn("`Unable to open /dev/kfd read-write: Permission denied` (EACCES): device.kfd-access", rows)
+
     def test_the_index_of_pages_names_every_check(self):
         index = (SOURCE / "docs" / "findings" / "README.md").read_text()
         for line in run("list").stdout.splitlines():
             check_id, title = line.split(maxsplit=1)
             self.assertIn(f"* [{check_id}]({check_id}.md): {title}\n", index)
 
+    def test_explain_without_an_id_says_where_to_find_one(self):
+        finished = run("explain")
+        self.assertEqual(finished.returncode, 2)
+        self.assertIn("sage-doctor explain symptoms", finished.stderr)
+        self.assertIn("sage-doctor list", finished.stderr)
+
     def test_an_unknown_id_is_2_with_a_suggestion(self):
         finished = run("explain", "gpu.presnt")
         self.assertEqual(finished.returncode, 2)
         self.assertIn("did you mean 'gpu.present'?", finished.stderr)
+        self.assertIn("sage-doctor explain symptoms", finished.stderr)
+        self.assertIn("did you mean 'symptoms'?", run("explain", "symptom").stderr)
         # The index page of the folder is not a check.
         self.assertEqual(run("explain", "README").returncode, 2)
 

@@ -110,6 +110,17 @@ TEST_CASE("Secure Boot fails on an unsigned DKMS module or on a rejection in the
   CHECK(finding_of("driver.secure-boot", facts).status == Status::fail);
 }
 
+TEST_CASE("a module that DKMS has installed without a signature is built again by its package") {
+  Facts facts = not_loaded();
+  facts.platform.secure_boot = true;
+  facts.driver.origin = ModuleOrigin::dkms;
+  facts.driver.module_signed = false;
+  CHECK(contains(commands_of(finding_of("driver.secure-boot", facts)), "dpkg-reconfigure amdgpu-dkms"));
+  facts.platform.distribution.id = "rhel"s;
+  facts.platform.distribution.id_like = "fedora"s;
+  CHECK(contains(commands_of(finding_of("driver.secure-boot", facts)), "dnf reinstall amdgpu-dkms"));
+}
+
 TEST_CASE("a rejected module is not amdgpu when amdgpu is the distribution's own") {
   Facts facts = not_loaded();
   facts.platform.secure_boot = true;
@@ -123,6 +134,8 @@ TEST_CASE("a module that is not loaded fails with the cause that the facts show"
   CHECK(contains(commands_of(finding_of("driver.module-loaded", facts)), "modprobe amdgpu"));
   facts.driver.module_available = false;
   CHECK(contains(commands_of(finding_of("driver.module-loaded", facts)), "linux-modules-extra"));
+  facts.platform.distribution.version_id = "26.04"s;
+  CHECK(contains(commands_of(finding_of("driver.module-loaded", facts)), "--reinstall linux-modules-$(uname -r)"));
   facts.driver.kernel_arguments = std::vector<std::string>{"nomodeset"};
   CHECK(contains(finding_of("driver.module-loaded", facts).cause, "nomodeset"));
 }
