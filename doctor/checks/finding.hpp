@@ -30,7 +30,7 @@ inline constexpr auto enum_names<Confidence> = std::to_array<EnumName<Confidence
 });
 
 /// The groups of a report, in the order in which they are printed.
-enum class Topic { platform, gpu, wsl, driver, device, environment, python, libraries, toolchain, build, proof };
+enum class Topic { platform, gpu, wsl, driver, device, environment, python, libraries, toolchain, build, proof, log };
 
 template <>
 inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
@@ -45,6 +45,7 @@ inline constexpr auto enum_names<Topic> = std::to_array<EnumName<Topic>>({
     {Topic::toolchain, "toolchain"},
     {Topic::build, "build"},
     {Topic::proof, "proof"},
+    {Topic::log, "log"},
 });
 
 /// What a remedy needs besides typing it.
@@ -89,6 +90,7 @@ struct Finding {
   Confidence confidence = Confidence::certain;  ///< in the cause
   std::vector<Remedy> remedies;                 ///< the best first
   std::string verify;    ///< a command that shows that the remedy worked
+  std::string ask;       ///< a command that would decide whether the cause is the right one; empty: nothing is open
 
   std::string blocked_by;  ///< id of the failed check that this one had to wait for
   bool suppressed = false;

@@ -32,9 +32,7 @@ int run_check(const CheckOptions& options) {
   report.source = session.source;
   report.facts = collect(session, *session.host, options.report.verbose);
   report.findings = run_checks(all_checks(), *selected, {report.facts, session.tables});
-  for (const IgnoreRule& rule : suppress(report.findings, session.config.ignore, report.time.substr(0, 10))) {
-    spdlog::warn("the rule that ignores {} ended on {}", rule.id, *rule.until);
-  }
+  ignore_configured(report.findings, session.config, report.time);
   report.summary = summarize(report.findings);
 
   const int status = exit_status(report.summary, options.report.strict);

@@ -20,7 +20,7 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "build", "test", "libs", "env", "run",
+const std::vector<std::string_view> command_names = {"check", "diagnose", "build", "test", "libs", "env", "run",
                                                      "capture", "inspect", "toolchains", "list", "explain"};
 
 /// env(1)'s status for an error of its own, so that a caller can tell it from the command's.
@@ -161,6 +161,18 @@ int run_command_line(int argc, const char* const* argv) {
   check_command->add_option("--skip", check.skip, "No checks whose id or topic matches this glob (repeatable)")
       ->type_name("GLOB")->delimiter(',')->allow_extra_args(false);
 
+  DiagnoseOptions diagnose;
+  CLI::App* diagnose_command = app.add_subcommand(
+      "diagnose", "Say what a build log, Python traceback or kernel log means, and what to do about it");
+  diagnose_command->add_option("LOG", diagnose.log, "The log; without it, or with '-', standard input")->type_name("");
+  add_machine_options(*diagnose_command, diagnose.machine, true);
+  diagnose_command->add_flag("--log-only", diagnose.log_only, "Look at the log alone, not at this machine: it comes from elsewhere")
+      ->excludes("--capture");
+  add_report_options(*diagnose_command, diagnose.report);
+  diagnose_command->footer("Exit status: 1 a failure was found; 0 only what is harmless or a warning; 2 wrong usage, or the log\n"
+                           "can't be read; 3 no rule knows what the log says.\n"
+                           "Use it:  command 2>&1 | sage-doctor diagnose");
+
   LibsOptions libs;
   CLI::App* libs_command = app.add_subcommand(
       "libs", "Show the copies of the ROCm runtime, or what loading a file brings into a process and why");
@@ -275,8 +287,9 @@ int run_command_line(int argc, const char* const* argv) {
     return run_command->parsed() ? run_usage_status : status;
   }
 
-  if (check.report.verbose) spdlog::set_level(spdlog::level::debug);
+  if (check.report.verbose || diagnose.report.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
+  if (diagnose_command->parsed()) return run_diagnose(diagnose);
   if (libs_command->parsed()) return run_libs(libs);
   if (capture_command->parsed()) return run_capture(capture);
   if (env_command->parsed()) return env.check.empty() ? run_env(env) : run_env_check(env);

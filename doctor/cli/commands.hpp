@@ -9,6 +9,8 @@ namespace sage {
 
 /// Exit statuses beyond those of a finished check: bad usage, or an error of our own.
 inline constexpr int exit_usage = 2;
+/// Of `diagnose`, where no rule knows what a log says.
+inline constexpr int exit_unknown = 3;
 
 enum class ColourChoice { automatic, always, never };
 
@@ -36,6 +38,13 @@ struct CheckOptions {
   ReportOptions report;
   std::vector<std::string> only;
   std::vector<std::string> skip;
+};
+
+struct DiagnoseOptions {
+  MachineOptions machine;
+  ReportOptions report;
+  std::string log;        ///< file; empty or "-": stdin
+  bool log_only = false;  ///< look at no machine
 };
 
 struct CaptureOptions {
@@ -104,6 +113,7 @@ struct TestOptions {
 
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
+[[nodiscard]] int run_diagnose(const DiagnoseOptions& options);
 [[nodiscard]] int run_capture(const CaptureOptions& options);
 [[nodiscard]] int run_libs(const LibsOptions& options);
 [[nodiscard]] int run_list(bool json);

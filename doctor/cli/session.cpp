@@ -112,6 +112,12 @@ Redaction make_redaction(const Host& host) {
   return Redaction({process.user, process.host_name, process.home});
 }
 
+void ignore_configured(std::vector<Finding>& findings, const Config& config, const std::string& time) {
+  for (const IgnoreRule& rule : suppress(findings, config.ignore, time.substr(0, 10))) {
+    spdlog::warn("the rule that ignores {} ended on {}", rule.id, *rule.until);
+  }
+}
+
 std::string utc_time(std::int64_t seconds) {
   const std::time_t time = seconds;
   std::tm parts{};

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "doctor/cli/commands.hpp"
 #include "doctor/config/config.hpp"
@@ -36,6 +37,9 @@ struct Session {
 
 /// Replaces the personal names of the machine that `host` shows.
 [[nodiscard]] Redaction make_redaction(const Host& host);
+
+/// Marks the findings that the configuration ignores; tells of rules whose day has passed. `time` as of utc_time().
+void ignore_configured(std::vector<Finding>& findings, const Config& config, const std::string& time);
 
 /// "2026-11-30T23:00:00Z" of seconds since 1970.
 [[nodiscard]] std::string utc_time(std::int64_t seconds);

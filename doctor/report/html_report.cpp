@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "doctor/report/escape.hpp"
+#include "doctor/report/log_text.hpp"
 #include "doctor/report/outline.hpp"
 #include "probes/base/embedded.hpp"
 #include "probes/base/text.hpp"
@@ -12,6 +13,8 @@
 
 namespace sage {
 namespace {
+
+constexpr std::size_t unknown_width = 100;
 
 using Words = std::map<std::string, std::string>;
 
@@ -22,7 +25,7 @@ class Writer {
 
   [[nodiscard]] std::string run() const {
     const Verdict verdict = verdict_of(report_);
-    const std::string source = report_.source == "live" ? "" : ", capture " + report_.source;
+    const std::string source = report_.source == "live" || report_.source == "none" ? "" : ", capture " + report_.source;
     return parts_.fill("page", {{"TITLE", xml_text("sage-doctor: " + verdict.found + source)},
                                 {"VERSION", xml_text(report_.tool_version)},
                                 {"SOURCE", xml_text(source)},
@@ -32,6 +35,7 @@ class Writer {
                                 {"TIME", xml_text(report_.time)},
                                 {"MACHINE", machine()},
                                 {"PROBLEMS", problems()},
+                                {"UNKNOWN", unknown()},
                                 {"ORDER", style_.only_problems ? "" : in_order(verdict)},
                                 {"SKIPPED", style_.only_problems ? "" : skipped()},
                                 {"NOTE", parts_.fill(style_.redacted ? "redacted" : "not-redacted", {})}});
@@ -54,6 +58,14 @@ class Writer {
     return all.empty() ? "" : parts_.fill("problems", {{"PROBLEMS", all}});
   }
 
+  /// Of a log: what no rule knows.
+  [[nodiscard]] std::string unknown() const {
+    const std::string said = report_.log ? unknown_part_text(*report_.log, unknown_width) : "";
+    std::vector<std::string> rows;
+    for (const std::string_view line : lines(trim(said))) rows.emplace_back(line);
+    return commands("unknown", rows);
+  }
+
   [[nodiscard]] std::string problem(const FindingGroup& group) const {
     const Finding& finding = *group.front();
     std::string remedies;
@@ -62,6 +74,7 @@ class Writer {
                                          {"TEXT", xml_text(remedy.text)},
                                          {"COMMANDS", commands("commands", remedy.commands)}});
     }
+    const std::vector<std::string> asks(finding.ask.empty() ? 0 : 1, finding.ask);
     const std::vector<std::string> checks(finding.verify.empty() ? 0 : 1, finding.verify);
     return parts_.fill("problem", {{"STATUS", std::string(enum_name(finding.status))},
                                    {"LABEL", std::string(label_of(finding.status))},
@@ -72,6 +85,7 @@ class Writer {
                                    {"EVIDENCE", evidence(finding)},
                                    {"CAUSE", cause(finding)},
                                    {"REMEDIES", remedies},
+                                   {"ASK", commands("ask", asks)},
                                    {"VERIFY", commands("verify", checks)}});
   }
 

@@ -21,7 +21,7 @@ Json finding_to_json(const Finding& finding) {
   }
 
   const bool has_cause = !finding.cause.empty();
-  return {
+  Json json = {
       {"id", finding.id},
       {"subject", finding.subject},
       {"title", finding.title},
@@ -38,6 +38,29 @@ Json finding_to_json(const Finding& finding) {
       {"docs", "docs/findings/" + finding.id + ".md"},
       {"blocked_by", finding.blocked_by.empty() ? Json(nullptr) : Json(finding.blocked_by)},
   };
+  if (!finding.ask.empty()) json["ask"] = finding.ask;
+  return json;
+}
+
+Json log_to_json(const LogSummary& log) {
+  Json matched = Json::array();
+  for (const LogRuleMatch& row : log.matched) {
+    matched.push_back({{"rule", row.rule}, {"lines", row.lines}, {"first_line", row.first}});
+  }
+  Json unknown = Json::array();
+  for (const UnknownLogLine& row : log.unknown) unknown.push_back({{"line", row.line}, {"text", row.text}});
+  Json guesses = Json::array();
+  for (const LogGuess& guess : log.guesses) {
+    guesses.push_back({{"rule", guess.rule},
+                       {"finding", guess.finding},
+                       {"example", guess.example},
+                       {"line", guess.line},
+                       {"text", guess.text},
+                       {"shared_words", guess.shared}});
+  }
+  return {{"name", log.name},         {"lines", log.lines},     {"bytes", log.bytes},     {"encoding", log.encoding},
+          {"rules", log.rules},       {"machine", log.machine}, {"matched", matched},     {"unknown_lines", unknown},
+          {"guesses", guesses}};
 }
 
 }  // namespace
@@ -49,7 +72,7 @@ std::string json_report(const Report& report, const ReportStyle&) {
   Json findings = Json::array();
   for (const Finding& finding : report.findings) findings.push_back(finding_to_json(finding));
 
-  const Json json = {
+  Json json = {
       {"schema_version", report_schema_version},
       {"tool", {{"name", "sage-doctor"}, {"version", report.tool_version}, {"time", report.time},
                 {"source", report.source}}},
@@ -64,6 +87,7 @@ std::string json_report(const Report& report, const ReportStyle&) {
         {"info", summary.info},
         {"suppressed", summary.suppressed}}},
   };
+  if (report.log) json["log"] = log_to_json(*report.log);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

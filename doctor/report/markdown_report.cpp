@@ -5,6 +5,7 @@
 
 #include "doctor/checks/check.hpp"
 #include "doctor/report/escape.hpp"
+#include "doctor/report/log_text.hpp"
 #include "doctor/report/outline.hpp"
 #include "doctor/report/wrap.hpp"
 #include "probes/base/text.hpp"
@@ -17,6 +18,7 @@ namespace {
 constexpr std::size_t longest_report = 60000;
 // A text longer than this is a dump of a file; no one reads it in an issue.
 constexpr std::size_t longest_text = 1500;
+constexpr std::size_t unknown_width = 100;
 
 std::string shortened(std::string_view text) {
   if (text.size() <= longest_text) return std::string(text);
@@ -43,6 +45,7 @@ class Writer {
     table(problems);
     machine();
     for (const FindingGroup& group : problems) add(problem(group));
+    if (report_.log) add(unknown());
     if (!style_.only_problems) {
       details("In order, or only told", in_order(), false);
       details("Skipped", skipped(), style_.skipped);
@@ -63,7 +66,7 @@ class Writer {
 
   void machine() {
     add("| Machine | |\n|---|---|\n");
-    if (report_.source != "live") add("| Capture | " + text(report_.source) + " |\n");
+    if (report_.source != "live" && report_.source != "none") add("| Capture | " + text(report_.source) + " |\n");
     for (const auto& [label, said] : machine_rows(report_)) add("| " + label + " | " + text(said) + " |\n");
     add("| Time | " + text(report_.time) + " |\n");
     out_ += '\n';
@@ -108,8 +111,17 @@ class Writer {
       part += "**" + remedy_label(finding, remedy) + ":** " + text(remedy.text) + "\n\n";
       part += commands(remedy.commands, remedy.needs);
     }
+    if (!finding.ask.empty()) part += "Decide it:\n\n" + commands({finding.ask}, {});
     if (!finding.verify.empty()) part += "Check it:\n\n" + commands({finding.verify}, {});
     return part;
+  }
+
+  /// Of a log: what no rule knows.
+  [[nodiscard]] std::string unknown() const {
+    const std::string said = unknown_part_text(*report_.log, unknown_width);
+    std::vector<std::string> rows;
+    for (const std::string_view line : lines(trim(said))) rows.emplace_back(line);
+    return rows.empty() ? "" : markdown_block("", rows) + "\n";
   }
 
   [[nodiscard]] static std::string commands(const std::vector<std::string>& lines, const std::vector<Need>& needs) {

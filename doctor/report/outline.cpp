@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "doctor/report/log_text.hpp"
 #include "probes/base/text.hpp"
 
 namespace sage {
@@ -95,13 +96,15 @@ Verdict verdict_of(const Report& report) {
   if (warnings > 0) found.push_back(counted(warnings, "warning", "warnings"));
   Verdict verdict;
   verdict.found = found.empty() ? "No known problem" : join(found, ", ");
-  verdict.checked = std::to_string(summary.checks) + " checked, " + std::to_string(summary.checks_skipped) + " skipped";
+  if (report.log && report.log->nothing_known()) verdict.found = "Nothing known found";
+  verdict.checked = report.log ? extent_text(*report.log) : std::to_string(summary.checks) + " checked, " + std::to_string(summary.checks_skipped) + " skipped";
   if (summary.suppressed > 0) verdict.checked += ", " + std::to_string(summary.suppressed) + " ignored";
   verdict.worst = failures > 0 ? Status::fail : errors > 0 ? Status::error : warnings > 0 ? Status::warn : Status::pass;
   return verdict;
 }
 
 std::vector<std::string> machine_words(const Report& report) {
+  if (report.log && !report.log->machine) return {"no machine looked at"};
   const Platform& platform = report.facts.platform;
   std::vector<std::string> words;
   words.push_back(platform.distribution.pretty_name.value_or("unknown distribution"));
@@ -116,6 +119,7 @@ std::vector<std::string> machine_words(const Report& report) {
 
 std::vector<std::pair<std::string, std::string>> machine_rows(const Report& report) {
   std::vector<std::pair<std::string, std::string>> rows;
+  if (report.log) rows.emplace_back("Log", report.log->name + ": " + extent_text(*report.log));
   rows.emplace_back("System", join(machine_words(report), ", "));
   std::vector<std::pair<std::string, std::string>> gpus;
   for (const Gpu& gpu : report.facts.gpus.amd.value_or({})) {
@@ -172,6 +176,7 @@ std::vector<std::string> explanation_of(const Finding& finding) {
     said.push_back(remedy_label(finding, remedy) + ": " + remedy.text);
     for (const std::string& command : remedy.commands) said.push_back("    " + command);
   }
+  if (!finding.ask.empty()) said.push_back("Decide it: " + finding.ask);
   if (!finding.verify.empty()) said.push_back("Check it: " + finding.verify);
   said.push_back("More: sage-doctor explain " + finding.id);
   return said;

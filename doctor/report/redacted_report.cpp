@@ -45,6 +45,17 @@ void visit_finding(Finding& finding, const Visit& visit) {
     for (std::string& command : remedy.commands) visit(command);
   }
   visit(finding.verify);
+  visit(finding.ask);
+}
+
+template <class Visit>
+void visit_log(LogSummary& log, const Visit& visit) {
+  visit(log.name);
+  for (UnknownLogLine& line : log.unknown) visit(line.text);
+  for (LogGuess& guess : log.guesses) {
+    visit(guess.text);
+    for (std::string& word : guess.shared) visit(word);
+  }
 }
 
 template <class Visit>
@@ -52,6 +63,7 @@ void visit_report(Report& report, const Visit& visit) {
   visit_facts(report.facts, visit);
   for (Finding& finding : report.findings) visit_finding(finding, visit);
   visit(report.source);
+  if (report.log) visit_log(*report.log, visit);
 }
 
 }  // namespace

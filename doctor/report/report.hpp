@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "doctor/checks/finding.hpp"
+#include "doctor/report/log_summary.hpp"
 #include "probes/facts/facts.hpp"
 
 namespace sage {
@@ -21,14 +23,15 @@ struct Summary {
   std::size_t checks_skipped = 0;  ///< checks that came to none
 };
 
-/// One run of `check`: everything that any renderer needs. Renderers only write it down.
+/// One run of `check` or `diagnose`: everything that any renderer needs. Renderers only write it down.
 struct Report {
   std::string tool_version;
   std::string time;     ///< UTC, "2026-11-30T19:20:52Z"
-  std::string source;   ///< "live", or the name of the capture
+  std::string source;   ///< "live", the name of the capture, or "none" where only a log was looked at
   Facts facts;
   std::vector<Finding> findings;
   Summary summary;
+  std::optional<LogSummary> log;  ///< of `diagnose`
 };
 
 [[nodiscard]] Summary summarize(const std::vector<Finding>& findings);

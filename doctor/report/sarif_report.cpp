@@ -109,6 +109,7 @@ Json properties(const Finding& finding) {
     remedies.push_back({{"text", remedy.text}, {"commands", remedy.commands}, {"needs", needs}});
   }
   if (!remedies.empty()) bag["remedy"] = remedies;
+  if (!finding.ask.empty()) bag["ask"] = finding.ask;
   if (!finding.verify.empty()) bag["verify"] = finding.verify;
   if (!finding.blocked_by.empty()) bag["blockedBy"] = finding.blocked_by;
   return bag;

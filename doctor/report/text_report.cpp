@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/report/log_text.hpp"
 #include "doctor/report/outline.hpp"
 #include "doctor/report/wrap.hpp"
 #include "probes/base/text.hpp"
@@ -38,6 +39,7 @@ class Writer {
       for (const FindingGroup& group : problems_of(report_, status)) problem(group);
     }
     if (!style_.only_problems) in_order();
+    if (report_.log) out_ += unknown_part_text(*report_.log, width_);
     last_line();
     return std::move(out_);
   }
@@ -61,7 +63,8 @@ class Writer {
   void header() {
     std::vector<std::string> parts;
     parts.push_back("sage-doctor " + report_.tool_version);
-    if (report_.source != "live") parts.push_back("capture " + report_.source);
+    if (report_.log) parts.push_back("log " + report_.log->name);
+    if (report_.source != "live" && report_.source != "none") parts.push_back("capture " + report_.source);
     for (const std::string& word : machine_words(report_)) parts.push_back(word);
     paragraph(join(parts, ", "), "", "  ");
     out_ += '\n';
@@ -90,6 +93,7 @@ class Writer {
     }
     if (!finding.cause.empty()) paragraph(cause_label(finding) + ": " + finding.cause, indent, deeper);
     for (const Remedy& remedy : finding.remedies) write_remedy(finding, remedy, indent, deeper);
+    if (!finding.ask.empty()) command("Decide it: ", finding.ask, indent);
     if (!finding.verify.empty()) command("Check it: ", finding.verify, indent);
     command("More: ", "sage-doctor explain " + finding.id, indent);
     out_ += '\n';

@@ -28,7 +28,9 @@ bool control(std::string_view sequence) {
   const auto first = static_cast<std::uint8_t>(sequence[0]);
   if (first < 0x20 || first == 0x7f) return true;
   // U+0080 to U+009F: terminals may take them for escape sequences.
-  return first == 0xc2 && static_cast<std::uint8_t>(sequence[1]) < 0xa0;
+  if (first == 0xc2) return static_cast<std::uint8_t>(sequence[1]) < 0xa0;
+  // Marks that turn the direction of writing: what is shown would not be what is there (CVE-2021-42574).
+  return (sequence >= "\u202a" && sequence <= "\u202e") || (sequence >= "\u2066" && sequence <= "\u2069");
 }
 
 // What makes text look like other text than it is (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: the

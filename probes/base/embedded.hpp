@@ -33,6 +33,10 @@ struct EmbeddedFile {
 /// Code objects that were made together with this program, one a unit: "gfx1201-sage_prologue.hsaco". Empty where no
 /// compiler for them was there. Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_code_objects();
+
+/// doctor/diagnose/rules/*.toml. Defined in a source that the build generates.
+[[nodiscard]] std::span<const EmbeddedFile> embedded_log_rules();
+
 /// doctor/build/compile/failures.toml. Defined in a source that the build generates.
 [[nodiscard]] std::span<const EmbeddedFile> embedded_failure_rules();
 

@@ -1,16 +1,13 @@
 #include "doctor/build/compile/failures.hpp"
 
-#include <re2/re2.h>
-
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <utility>
 
-#include <toml++/toml.h>
-
+#include "doctor/messages/expression.hpp"
 #include "probes/base/embedded.hpp"
 #include "probes/base/text.hpp"
+#include "probes/host/toml_section.hpp"
 #include "probes/proof_child/outcome.hpp"
 
 namespace sage {
@@ -32,26 +29,26 @@ struct Rules {
   std::vector<std::string> problems;
 };
 
-std::string text_at(const toml::table& table, std::string_view key, Rules& rules) {
-  const auto value = table[key].value<std::string>();
-  if (!value || value->empty()) rules.problems.push_back("a rule has no text '" + std::string(key) + "'");
-  return value.value_or("");
-}
+using toml_section::Section;
 
-void read_expressions(const toml::table& table, Rule& rule, Rules& rules) {
-  RE2::Options options;
-  options.set_log_errors(false);
-  const toml::array* list = table["match"].as_array();
-  if (list == nullptr || list->empty()) rules.problems.push_back(rule.id + ": 'match' must be a list");
-  if (list == nullptr) return;
-  for (const toml::node& node : *list) {
-    auto expression = std::make_unique<RE2>(node.value<std::string>().value_or("("), options);
-    if (!expression->ok()) {
-      rules.problems.push_back(rule.id + ": " + expression->pattern() + ": " + expression->error());
-      continue;
-    }
-    rule.match.push_back(std::move(expression));
+Rule read_rule(const toml::table& table, toml_section::Problems& problems) {
+  Section section(table, "rule.", problems);
+  Rule rule;
+  std::vector<std::string> match;
+  section.read("id", rule.id);
+  section.read("match", match);
+  section.read("cause", rule.cause);
+  section.read("remedy", rule.remedy);
+  section.close();
+  if (rule.id.empty() || match.empty() || rule.cause.empty() || rule.remedy.empty()) {
+    section.problem("needs 'id', 'match', 'cause' and 'remedy'");
   }
+  for (const std::string& text : match) {
+    auto expression = std::make_unique<RE2>(text, message_options());
+    if (!expression->ok()) section.problem("'" + text + "': " + expression->error());
+    if (expression->ok()) rule.match.push_back(std::move(expression));
+  }
+  return rule;
 }
 
 Rules read_rules() {
@@ -62,37 +59,20 @@ Rules read_rules() {
       rules.problems.emplace_back(parsed.error().description());
       continue;
     }
-    const toml::array* rows = parsed.table()["rule"].as_array();
-    if (rows == nullptr) continue;
-    for (const toml::node& node : *rows) {
-      const toml::table* table = node.as_table();
-      if (table == nullptr) continue;
-      Rule rule;
-      rule.id = text_at(*table, "id", rules);
-      rule.cause = text_at(*table, "cause", rules);
-      rule.remedy = text_at(*table, "remedy", rules);
-      read_expressions(*table, rule, rules);
-      rules.rows.push_back(std::move(rule));
+    toml_section::Problems problems{std::string(file.name)};
+    Section top(parsed.table(), "", problems);
+    for (const toml::table* row : top.find_tables("rule").value_or(std::vector<const toml::table*>())) {
+      rules.rows.push_back(read_rule(*row, problems));
     }
+    top.close();
+    if (problems.first()) rules.problems.push_back(problems.first()->text);
   }
   return rules;
 }
 
-using Words = std::map<std::string, std::string>;
-
-/// "{name}" becomes the word of that name; a name without a word becomes "?".
-std::string filled(std::string_view text, const Words& words) {
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t open = text.find('{');
-    const std::size_t close = text.find('}', open == std::string_view::npos ? text.size() : open);
-    result += text.substr(0, open);
-    if (close == std::string_view::npos) break;
-    const auto found = words.find(std::string(text.substr(open + 1, close - open - 1)));
-    result += found == words.end() || found->second.empty() ? "?" : found->second;
-    text.remove_prefix(close + 1);
-  }
-  return result;
+const Rules& embedded_rules() {
+  static const Rules rules = read_rules();
+  return rules;
 }
 
 std::string outcome_line(const JobEnd& end, const FailureFacts& facts) {
@@ -116,23 +96,9 @@ std::string outcome_line(const JobEnd& end, const FailureFacts& facts) {
   return "[" + words + "]";
 }
 
-/// The groups of a match by name; nullopt: the line does not match.
-std::optional<Words> match(const RE2& expression, std::string_view line) {
-  const int count = expression.NumberOfCapturingGroups() + 1;
-  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(count));
-  const re2::StringPiece text(line.data(), line.size());
-  if (!expression.Match(text, 0, text.size(), RE2::UNANCHORED, groups.data(), count)) return std::nullopt;
-  Words words;
-  for (const auto& [name, index] : expression.NamedCapturingGroups()) {
-    const re2::StringPiece& group = groups[static_cast<std::size_t>(index)];
-    if (!group.empty()) words[name] = brief({group.data(), group.size()});
-  }
-  return words;
-}
-
 std::optional<Words> match(const Rule& rule, std::string_view line) {
   for (const auto& expression : rule.match) {
-    if (auto words = match(*expression, line)) return words;
+    if (auto found = find_message(*expression, line)) return std::move(found->words);
   }
   return std::nullopt;
 }
@@ -160,7 +126,6 @@ void collect_evidence(const Rule* rule, const std::vector<std::string_view>& tal
 }  // namespace
 
 BuildFailure explain_failure(const JobEnd& end, const FailureFacts& facts) {
-  static const Rules rules = read_rules();
   const std::string outcome = outcome_line(end, facts);
   std::vector<std::string_view> talk;
   for (const std::string_view line : lines(end.output)) {
@@ -175,7 +140,7 @@ BuildFailure explain_failure(const JobEnd& end, const FailureFacts& facts) {
                  {"parallel", std::to_string(facts.parallel)},
                  {"fewer", std::to_string(std::max<std::size_t>(facts.parallel / 2, 1))}};
   BuildFailure failure;
-  for (const Rule& rule : rules.rows) {
+  for (const Rule& rule : embedded_rules().rows) {
     for (const std::string_view line : talk) {
       auto captured = match(rule, line);
       if (!captured) continue;
@@ -194,9 +159,21 @@ BuildFailure explain_failure(const JobEnd& end, const FailureFacts& facts) {
   return failure;
 }
 
-std::vector<std::string> failure_rule_problems() {
-  Rules rules = read_rules();
-  return std::move(rules.problems);
+std::vector<std::string> failure_rule_problems() { return embedded_rules().problems; }
+
+std::vector<std::string> failure_ids() {
+  std::vector<std::string> ids;
+  for (const Rule& rule : embedded_rules().rows) ids.push_back(rule.id);
+  return ids;
+}
+
+std::vector<std::string> failure_expressions(std::string_view id) {
+  std::vector<std::string> expressions;
+  for (const Rule& rule : embedded_rules().rows) {
+    if (rule.id != id) continue;
+    for (const auto& expression : rule.match) expressions.push_back(expression->pattern());
+  }
+  return expressions;
 }
 
 }  // namespace sage

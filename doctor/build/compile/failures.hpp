@@ -32,6 +32,12 @@ struct FailureFacts {
 /// By the rules of failures.toml, in the order of the file; its end (signal, deadline, no output) where none fits.
 [[nodiscard]] BuildFailure explain_failure(const JobEnd& end, const FailureFacts& facts);
 
+/// The ids of the rules, in their order.
+[[nodiscard]] std::vector<std::string> failure_ids();
+
+/// The regular expressions of one rule, so that messages of compilers that stand in a log are known there as well.
+[[nodiscard]] std::vector<std::string> failure_expressions(std::string_view id);
+
 /// Every problem of the embedded rules themselves: a regular expression that does not compile, a missing key. For tests.
 [[nodiscard]] std::vector<std::string> failure_rule_problems();
 
