@@ -52,7 +52,7 @@ Served served_by_our_kernels(const Facts& facts) {
 Remedy version_1(const PythonEnvironment& environment, const std::string& options) {
   return {"Version 1 from its branch, where the scores of missing keys are masked. Its limits on AMD GPUs: no masks, head "
           "sizes 64, 96 and 128 only; at 128 its kernels may ask for 72 KiB of LDS where the GPU has 64; with Triton 3.5 "
-          "and 3.6 they do not compile on gfx103x and gfx12xx.",
+          "and 3.6 they may not compile on gfx103x and gfx12xx.",
           {pip_install(environment) + options + " --no-deps " + fixed_branch},
           {}};
 }
