@@ -70,46 +70,52 @@ class Corpus(unittest.TestCase):
         for case in cls.cases:
             cls.reports[case.name] = case.report()
 
-    def each(self):
+    def for_each_case(self, judge):
         for case in self.cases:
             with self.subTest(case.name):
-                yield case, self.reports[case.name][0]
+                judge(case, self.reports[case.name][0])
 
     def test_the_first_cause_is_the_expected_one(self):
-        for case, report in self.each():
-            if not case.first:
-                continue
+        def judge(case, report):
+            if case.first is None:
+                return
             given = case.given(report)
             expected = case.expected()[0]
             if case.run == "check":  # its order is that of the topics
                 self.assertIn(expected, given)
             else:
                 self.assertEqual(given[0] if given else None, expected)
+        self.for_each_case(judge)
 
     def test_nothing_else_fails_or_warns(self):
-        for case, report in self.each():
+        def judge(case, report):
             if case.run != "check":
                 self.assertEqual(set(case.given(report)) - set(case.expected()), set())
+        self.for_each_case(judge)
 
     def test_no_case_gives_a_foreign_failure(self):
-        for case, report in self.each():
+        def judge(case, report):
             failures = {one for one in case.given(report) if one[1] == "fail"}
             self.assertEqual(failures - set(case.expected()), set())
+        self.for_each_case(judge)
 
     def test_what_is_expected_beside_the_first_is_found(self):
-        for case, report in self.each():
+        def judge(case, report):
             self.assertEqual(set(case.expected()) - set(case.given(report)), set())
+        self.for_each_case(judge)
 
     def test_a_near_miss_triggers_nothing_of_what_it_looks_like(self):
-        for case, report in self.each():
+        def judge(case, report):
             given = {finding for finding, _ in case.given(report)}
             for forbidden in case.must_not or []:
                 self.assertEqual(given if forbidden == "*" else given & {forbidden}, set())
+        self.for_each_case(judge)
 
     def test_the_words_that_matter_are_said(self):
-        for case, report in self.each():
+        def judge(case, report):
             for word in case.words or []:
                 self.assertIn(word, texts_of(report, case.first["finding"]).replace('\\"', '"'))
+        self.for_each_case(judge)
 
     def test_the_exit_status_follows(self):
         for case in self.cases:
@@ -146,7 +152,7 @@ class Files(unittest.TestCase):
                 self.assertIn(case.run, ("check", "diagnose"))
                 self.assertEqual(case.log is None, case.run == "check")
                 self.assertTrue(case.first or case.must_not, "says nothing")
-                self.assertEqual(bool(case.must_not) and not case.near_miss_of, bool(case.must_not) and bool(case.first))
+                self.assertTrue(case.first or case.near_miss_of, "no near miss says of what")
                 if case.capture:
                     self.assertTrue((CAPTURES / case.capture / "capture.toml").exists(), case.capture)
 
@@ -161,7 +167,7 @@ class Files(unittest.TestCase):
             text = case.log.read_text(encoding="utf-8")
             for user in re.findall(r"/home/([^/\s]+)|Users\\+([^\\\s]+)", text):
                 self.assertIn("user1", user, case.name)
-            self.assertNotRegex(text, r"[\w.]+@(?!host1)[\w-]+\.\w+", case.name)
+            self.assertNotRegex(text, r"[\w.]+@(?!host1|GLIBC_)[\w-]+\.\w+", case.name)
 
     def test_the_table_lists_every_case(self):
         table = (SOURCE / "docs" / "corpus.md").read_text(encoding="utf-8")
