@@ -648,6 +648,32 @@ TEST_CASE("SageAttention 1 with the Tritons that fall over it is mentioned, on t
   CHECK(finding_of("python.sageattention", facts).status == Status::skip);
 }
 
+TEST_CASE("a Triton that does not ask the ROCm wheels finds their runtime after PyTorch alone") {
+  TritonInstall triton;
+  triton.folder = site + "/triton";
+  triton.version = "3.5.1"s;
+  triton.takes_sdk_first = false;
+  triton.asks_hipconfig = true;
+  PythonEnvironment environment = thin_venv();
+  const auto status = [&](const char* hip_path) {
+    environment.triton = std::vector<TritonInstall>{triton};
+    Facts facts = with(environment);
+    test::set_variable(facts, "HIP_PATH", hip_path);
+    return finding_of("python.triton-libhip", facts).status;
+  };
+  CHECK(status("") == Status::info);
+  CHECK(status("/opt/rocm") == Status::pass);
+  triton.asks_hipconfig = false;
+  CHECK(status("/opt/rocm") == Status::info);
+  triton.takes_sdk_first = Fact<bool>();
+  CHECK(status("") == Status::skip);
+  triton.takes_sdk_first = true;
+  CHECK(status("") == Status::pass);
+  triton.takes_sdk_first = false;
+  environment.devel = DevelState::expanded;
+  CHECK(status("") == Status::pass);
+}
+
 TEST_CASE("a number in TRITON_LIBHIP_PATH is wrong for the Tritons that refuse it alone") {
   TritonInstall triton;
   triton.folder = site + "/triton";
