@@ -43,7 +43,8 @@ std::optional<Error> unreadable(const LogReader& reader) {
 
 Result<LogReading> read_log(LogSource source, const LogRules& rules) {
   LogReader reader(std::move(source));
-  LogMatcher matcher(rules);
+  RuleExpressions expressions(rules);
+  LogMatcher matcher(rules, expressions);
   LogLine line;
   bool first = true;
   while (reader.next(line)) {

@@ -10,6 +10,8 @@
 namespace sage {
 namespace {
 
+constexpr std::size_t most_reasons = 5;
+
 enum class Standing { confirmed, excluded, open };
 
 /// What the machine says of one candidate.
@@ -17,6 +19,7 @@ struct Verdict {
   Standing standing = Standing::open;
   std::vector<const Finding*> findings;  ///< that confirm it
   bool by_root = false;                  ///< they are of a failed check that the candidate's own check waits for
+  bool no_need = false;                  ///< excluded because this kind of machine never has it
   std::string why;                       ///< it is excluded, or open
 };
 
@@ -116,6 +119,7 @@ class Judge {
     if (of_check.empty()) return left_open("the check did not run");
     found.standing = Standing::excluded;
     found.why = of_check.front()->observed;
+    found.no_need = std::all_of(of_check.begin(), of_check.end(), [](const Finding* finding) { return does_not_apply(*finding); });
     return found;
   }
 
@@ -148,7 +152,7 @@ class Judge {
                return one.standing == standing;
              }) - verdicts.begin());
     };
-    const std::vector<Evidence> excluded = what_is_excluded(message, verdicts);
+    const std::vector<Evidence> excluded = names_of_excluded(message, verdicts);
     if (const std::size_t i = best_confirmed(verdicts); i < verdicts.size()) {
       for (const Finding* finding : verdicts[i].findings) add(confirmed(*finding, verdicts[i].by_root, message, excluded), message);
     } else if (Settled* known = settled_candidate(message, verdicts)) {
@@ -158,7 +162,7 @@ class Judge {
       finding.cause += other_causes(message, verdicts, open);
       add(std::move(finding), message);
     } else {
-      add(all_excluded(message, excluded), message);
+      add(all_excluded(message, reasons_of_excluded(message, verdicts)), message);
     }
   }
 
@@ -189,11 +193,24 @@ class Judge {
     return nullptr;
   }
 
-  static std::vector<Evidence> what_is_excluded(const LogMessage& message, const std::vector<Verdict>& verdicts) {
-    std::vector<Evidence> rows;
+  /// One row; a rule may have twenty candidates. Those that the kind of machine rules out go without saying.
+  static std::vector<Evidence> names_of_excluded(const LogMessage& message, const std::vector<Verdict>& verdicts) {
+    std::vector<std::string> ids;
     for (std::size_t i = 0; i < verdicts.size(); ++i) {
-      if (verdicts[i].standing != Standing::excluded) continue;
-      rows.push_back({"excluded here, " + message.candidates[i]->finding, verdicts[i].why});
+      if (verdicts[i].standing == Standing::excluded && !verdicts[i].no_need) ids.push_back(message.candidates[i]->finding);
+    }
+    if (ids.empty()) return {};
+    return {{"excluded here", join(ids, ", ")}};
+  }
+
+  /// A row for each of the first few; what does not apply only where there is nothing else.
+  static std::vector<Evidence> reasons_of_excluded(const LogMessage& message, const std::vector<Verdict>& verdicts) {
+    std::vector<Evidence> rows;
+    for (const bool no_need : {false, true}) {
+      for (std::size_t i = 0; i < verdicts.size() && rows.size() < most_reasons; ++i) {
+        if (verdicts[i].no_need == no_need) rows.push_back({"excluded here, " + message.candidates[i]->finding, verdicts[i].why});
+      }
+      if (!rows.empty()) break;
     }
     return rows;
   }

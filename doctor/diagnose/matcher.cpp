@@ -12,9 +12,12 @@ constexpr std::size_t most_waiting = 64;
 constexpr std::size_t past_lines = 2 * (LogMatcher::near_lines + 1);  // two parts of each
 constexpr std::size_t widest_past_line = 2048;
 
+/// The beginnings are enough for the first look, and short literals are found faster.
 std::vector<std::string> first_literals(std::vector<std::string> keys) {
+  constexpr std::size_t enough = 12;
   keys.emplace_back(TracebackFollower::beginning);
   keys.insert(keys.end(), Suspects::words().begin(), Suspects::words().end());
+  for (std::string& key : keys) key.resize(std::min(key.size(), enough));
   return keys;
 }
 
@@ -40,9 +43,9 @@ bool matches_near(const LogRule& rule, std::string_view line) {
 
 }  // namespace
 
-LogMatcher::LogMatcher(const LogRules& rules)
-    : rules_(rules), expressions_(rules), keys_(expressions_.keys().size()), first_look_(first_literals(expressions_.keys())),
-      second_look_(expressions_.literals()), states_(rules.rules.size()), past_(past_lines), key_is_done_(keys_, false) {}
+LogMatcher::LogMatcher(const LogRules& rules, RuleExpressions& expressions)
+    : rules_(rules), expressions_(expressions), keys_(expressions.keys().size()), first_look_(first_literals(expressions.keys())),
+      states_(rules.rules.size()), past_(past_lines), key_is_done_(keys_, false) {}
 
 void LogMatcher::look_at(const LogLine& line) {
   for (const std::string_view part : cleaner_.parts(line.text)) look_at_part(line.number, part);
@@ -76,7 +79,7 @@ bool LogMatcher::try_rules(std::uint64_t number, std::string_view text, Tracebac
   std::set<std::size_t> settled;  // rules with a match in this line
   bool cause_here = false;
   bool known = false;
-  for (const int expression : expressions_.possible(second_look_.find(text))) {
+  for (const int expression : expressions_.possible_in(text)) {
     const std::size_t rule = expressions_.rule_of(expression);
     const bool is_cause = rules_.rules[rule].kind == MessageKind::cause;
     if (has_enough(rule)) {
@@ -209,14 +212,6 @@ void LogMatcher::forget_keys() {
     const std::vector<int>& users = expressions_.expressions_of_key(key);
     key_is_done_[key] = std::all_of(users.begin(), users.end(), [&](int user) { return has_enough(expressions_.rule_of(user)); });
   }
-}
-
-std::vector<std::string> LogMatcher::rules_without_literal() {
-  std::vector<std::string> names;
-  for (const int number : expressions_.possible({})) {
-    names.push_back(rules_.rules[expressions_.rule_of(number)].name + ": " + expressions_.expression(number).pattern());
-  }
-  return names;
 }
 
 }  // namespace sage

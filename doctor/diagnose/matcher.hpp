@@ -48,16 +48,14 @@ class LogMatcher {
   static constexpr std::uint64_t near_lines = 40;
   static constexpr std::uint64_t enough_matches = 10'000;  ///< of a rule; from then on its count stands still
 
-  explicit LogMatcher(const LogRules& rules);
+  /// `expressions` are those of `rules`.
+  LogMatcher(const LogRules& rules, RuleExpressions& expressions);
 
   void look_at(const LogLine& line);
 
   /// By the first line.
   [[nodiscard]] std::vector<LogMessage> messages() const;
   [[nodiscard]] const Suspects& suspects() const { return suspects_; }
-
-  /// Expressions without a literal, by rule: they can never be found. For tests.
-  [[nodiscard]] std::vector<std::string> rules_without_literal();
 
  private:
   struct Match {
@@ -91,10 +89,9 @@ class LogMatcher {
   void forget_keys();
 
   const LogRules& rules_;
-  RuleExpressions expressions_;
+  RuleExpressions& expressions_;
   std::size_t keys_ = 0;         ///< the first literals of first_look_ are those without which no rule matches
   LiteralFinder first_look_;     ///< at every line
-  LiteralFinder second_look_;    ///< at lines with a key: all literals of the expressions
   LineCleaner cleaner_;
   TracebackFollower traceback_;
   Suspects suspects_;

@@ -1,5 +1,8 @@
 #include "doctor/diagnose/suspects.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "doctor/messages/expression.hpp"
 #include "probes/base/text.hpp"
 
@@ -9,6 +12,13 @@ namespace {
 constexpr std::size_t widest_line = 200;
 constexpr std::size_t widest_shape = 80;
 constexpr std::size_t most_shapes = 1000;
+
+/// "31 passed, 0 failed" has the words of a failure and is none.
+bool says_that_all_is_well(std::string_view line) {
+  constexpr auto phrases = std::to_array<std::string_view>({" 0 fail", " 0 error", "no error", "without error", "errors: 0", "failed: 0",
+                                                            "failed=0", "-- looking for", "... not found"});
+  return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view phrase) { return contains_ignoring_case(line, phrase); });
+}
 
 }  // namespace
 
@@ -30,7 +40,7 @@ bool Suspects::is_new(std::string_view line) {
 }
 
 void Suspects::add(std::uint64_t number, std::string_view line) {
-  if (!is_new(line)) return;
+  if (!is_new(line) || says_that_all_is_well(line)) return;
   if (first_.size() < most_first) {
     first_.push_back({number, shortened(line, widest_line)});
     return;

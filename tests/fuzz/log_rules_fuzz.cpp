@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "doctor/diagnose/diagnosis.hpp"
 #include "doctor/report/json_report.hpp"
@@ -13,20 +14,25 @@
 // A log against the rules of the binary, up to the report.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const sage::LogRules rules = sage::embedded_rules_for_logs();
+  static sage::RuleExpressions expressions(rules);
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  const auto reading = sage::read_log(
-      [&](char* into, std::size_t room) -> sage::Result<std::size_t> {
-        const std::size_t count = std::min(room, rest.size());
-        std::memcpy(into, rest.data(), count);
-        rest.remove_prefix(count);
-        return count;
-      },
-      rules);
-  if (!reading.ok()) {
-    if (reading.error().text.empty()) std::abort();
-    return 0;
-  }
-  sage::Diagnosis found = sage::diagnose(*reading, rules, "log", std::nullopt);
+  sage::LogReader reader([&](char* into, std::size_t room) -> sage::Result<std::size_t> {
+    const std::size_t count = std::min(room, rest.size());
+    std::memcpy(into, rest.data(), count);
+    rest.remove_prefix(count);
+    return count;
+  });
+  sage::LogMatcher matcher(rules, expressions);
+  sage::LogLine line;
+  while (reader.next(line)) matcher.look_at(line);
+  sage::LogReading reading;
+  reading.lines = reader.lines();
+  reading.bytes = reader.bytes();
+  reading.encoding = reader.encoding();
+  reading.messages = matcher.messages();
+  reading.unknown = matcher.suspects().all();
+  reading.unknown_suspect = !matcher.suspects().only_plain();
+  sage::Diagnosis found = sage::diagnose(reading, rules, "log", std::nullopt);
   sage::Report report;
   report.tool_version = "0.0.0";
   report.source = "none";

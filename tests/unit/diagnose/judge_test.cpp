@@ -110,7 +110,8 @@ Finding of(std::string id, Finding finding) {
 
 std::vector<Finding> judged(const std::string& text, const Machine& machine = std::nullopt) {
   REQUIRE(rules().problems.empty());
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   std::uint64_t number = 0;
   for (const std::string_view line : lines(text)) matcher.look_at({++number, line});
   return judge(matcher.messages(), rules(), "b.log", machine);
@@ -172,15 +173,19 @@ TEST_CASE("judge: a check that passes excludes its candidate, and the next one i
   CHECK(found[0].id == "device.kfd-access");
   CHECK(found[0].observed == "torch found no GPU. This machine confirms it: no");
   REQUIRE(found[0].evidence.size() == 2);
-  CHECK(found[0].evidence[1].source == "excluded here, python.torch-flavour");
-  CHECK(found[0].evidence[1].value == "torch is for ROCm");
+  CHECK(found[0].evidence[1].source == "excluded here");
+  CHECK(found[0].evidence[1].value == "python.torch-flavour");
 }
 
 TEST_CASE("judge: a skipped check leaves its candidate open and says why; one that does not apply excludes it") {
   const Machine unknown = MachineVerdicts{{of("device.kfd-access", make_finding(Status::skip, "waits for gpu.present"))}};
   CHECK(judged("kfd refused\n", unknown)[0].cause == "No right. Not confirmed: waits for gpu.present.");
   const Machine elsewhere = MachineVerdicts{{of("device.kfd-access", not_applicable("this is WSL2"))}};
-  CHECK(judged("kfd refused\n", elsewhere)[0].status == Status::warn);
+  const Finding excluded = judged("kfd refused\n", elsewhere)[0];
+  CHECK(excluded.status == Status::warn);
+  CHECK(excluded.evidence[1].value == "does not apply: this is WSL2");
+  const Machine other = MachineVerdicts{{of("python.torch-flavour", not_applicable("no")), of("device.kfd-access", fail("no"))}};
+  CHECK(judged("no gpu for torch\n", other)[0].evidence.size() == 1);
   const Machine broken = MachineVerdicts{{of("device.kfd-access", make_finding(Status::error, "broke"))}};
   CHECK(judged("kfd refused\n", broken)[0].status == Status::fail);
   CHECK(contains(judged("kfd refused\n", MachineVerdicts{})[0].cause, "Not confirmed"));
@@ -205,6 +210,7 @@ TEST_CASE("judge: all excluded is a warning, never a failure") {
   CHECK(found[0].status == Status::warn);
   CHECK(contains(found[0].observed, "does not show it now"));
   REQUIRE(found[0].evidence.size() == 2);
+  CHECK(found[0].evidence[1].source == "excluded here, device.kfd-access");
   CHECK(found[0].evidence[1].value == "open");
   CHECK(found[0].remedies.empty());
 }
@@ -266,7 +272,8 @@ TEST_CASE("judge: the same line again is counted, and shown once") {
 }
 
 TEST_CASE("judge: only the checks that candidates name are wanted") {
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   matcher.look_at({1, "no gpu for x, odd line"});
   const auto checks = checks_for(matcher.messages());
   REQUIRE(checks.size() == 2);

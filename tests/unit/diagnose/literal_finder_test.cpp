@@ -36,6 +36,19 @@ TEST_CASE("literals: the same twice, or none at all") {
   CHECK(found(none, "abc").empty());
 }
 
+TEST_CASE("literals: wherever one stands in a text") {
+  LiteralFinder finder({"needle", "ne"});
+  for (std::size_t size = 6; size < 60; ++size) {
+    for (std::size_t at = 0; at + 6 <= size; ++at) {
+      std::string text(size, 'x');
+      text.replace(at, 6, "needle");
+      CHECK(found(finder, text) == std::set<int>{0, 1});
+      text[at + 5] = 'x';
+      CHECK(found(finder, text) == std::set<int>{1});
+    }
+  }
+}
+
 TEST_CASE("literals: as a plain search finds them, in random texts") {
   std::mt19937 random(7);
   const auto word = [&](std::size_t longest) {
@@ -44,11 +57,12 @@ TEST_CASE("literals: as a plain search finds them, in random texts") {
     for (std::size_t i = 0; i < size; ++i) text += static_cast<char>('a' + random() % 3);
     return text;
   };
-  for (int round = 0; round < 300; ++round) {
+  // Long texts are walked through in several parts at a time.
+  for (int round = 0; round < 1000; ++round) {
     std::vector<std::string> literals;
-    for (int i = 0; i < 12; ++i) literals.push_back(word(6));
+    for (int i = 0; i < 12; ++i) literals.push_back(word(8));
     LiteralFinder finder(literals);
-    const std::string text = word(40);
+    const std::string text = word(120);
     std::set<int> expected;
     for (std::size_t i = 0; i < literals.size(); ++i) {
       if (contains(text, literals[i])) expected.insert(static_cast<int>(i));

@@ -67,7 +67,8 @@ const LogRules& rules() {
 }
 
 std::vector<LogMessage> messages_in(const std::string& text) {
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   std::uint64_t number = 0;
   for (const std::string_view line : lines(text)) matcher.look_at({++number, line});
   return matcher.messages();
@@ -84,7 +85,7 @@ std::string lines_of_x(std::size_t count) {
 TEST_CASE("matcher: the rules of this test are sound") {
   CHECK(rules().problems.empty());
   CHECK(rules().rules.size() == 3);
-  CHECK(LogMatcher(rules()).rules_without_literal().empty());
+  CHECK(RuleExpressions(rules()).possible_in("").empty());
 }
 
 TEST_CASE("matcher: fields are captured, subjects kept apart, candidates chosen") {
@@ -147,7 +148,8 @@ TEST_CASE("matcher: the words around a match are shown of a long line, printable
 }
 
 TEST_CASE("matcher: a flood keeps memory and time in bounds") {
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   for (std::uint64_t i = 1; i <= 30'000; ++i) {
     const std::string line = "cannot open /dev/kfd" + std::to_string(i) + ": denied";
     matcher.look_at({i, line});
@@ -205,7 +207,8 @@ TEST_CASE("matcher: tracebacks with a prefix, and with lines of others in betwee
 }
 
 TEST_CASE("matcher: an exception that no rule knows is the first suspect") {
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   std::uint64_t number = 0;
   for (const std::string_view line : lines("warning: an error may follow\nTraceback (most recent call last):\n  File \"x\", line 1\n"
                                            "    raise Oops('error')\nmy.Oops: went wrong\nall fine\n")) {
@@ -219,8 +222,19 @@ TEST_CASE("matcher: an exception that no rule knows is the first suspect") {
   CHECK(suspects[1].number == 1);
 }
 
+TEST_CASE("matcher: lines that say that all is well are no suspects") {
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
+  matcher.look_at({1, "[64/64] tests: 31 passed, 0 failed"});
+  matcher.look_at({2, "Build finished. Errors: 0"});
+  CHECK(matcher.suspects().only_plain());
+  matcher.look_at({3, "tests: 30 passed, 1 failed"});
+  CHECK_FALSE(matcher.suspects().only_plain());
+}
+
 TEST_CASE("matcher: suspects are the first and the last, lines of the same shape once") {
-  LogMatcher matcher(rules());
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
   for (std::uint64_t i = 1; i <= 200; ++i) {
     matcher.look_at({i, "error: 7 number " + std::string(i, 'e')});
     matcher.look_at({i, "error: at " + std::to_string(i)});

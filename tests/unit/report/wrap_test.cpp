@@ -4,6 +4,11 @@
 
 namespace sage {
 
+TEST_CASE("printable: marks that turn the direction of writing are shown as such") {
+  CHECK(printable("a\u202eb\u2066c") == "a?b?c");
+  CHECK(printable("\u2026\u2070\u202f") == "\u2026\u2070\u202f");
+}
+
 TEST_CASE("lines break at blanks and hang below their first word") {
   CHECK(wrapped("one two three", "- ", "  ", 9) == "- one two\n  three\n");
   CHECK(wrapped("", "- ", "  ", 9) == "- \n");
