@@ -1,5 +1,5 @@
-// Extensions are compiled with PyTorch's headers and the HIP of ROCM_HOME. Where that HIP is newer, its functions may be
-// marked so that an ignored result is a warning, and older headers ignore some (facts/bugs.md B28: PyTorch 2.1.2).
+// Extensions are compiled with PyTorch's headers and the HIP of ROCM_HOME. Where that HIP is newer, its functions may
+// be marked so that an ignored result is a warning, and older headers ignore some (facts/bugs.md B28: PyTorch 2.1.2).
 
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/toolchain_rows.hpp"
@@ -43,7 +43,8 @@ std::vector<Finding> check_torch_headers(const CheckInput& input) {
   const Facts& facts = input.facts;
   if (auto skip = skip_without_rocm_torch(facts)) return {*skip};
   if (auto skip = skip_without_compilers(facts)) return {*skip};
-  if (auto skip = skip_unless_known({{"toolchains.torch_rocm_homes", &facts.toolchains.torch_rocm_homes}})) return {*skip};
+  if (auto skip = skip_unless_known({{"toolchains.torch_rocm_homes", &facts.toolchains.torch_rocm_homes}}))
+    return {*skip};
   const TorchRocmHome* home = rocm_home_in_use(facts);
   if (home == nullptr) return {not_applicable("ROCM_HOME of this PyTorch was not looked for")};
   if (auto skip = skip_unless_known({{"toolchains.torch_rocm_homes.path", &home->path}})) return {*skip};
@@ -58,20 +59,24 @@ std::vector<Finding> check_torch_headers(const CheckInput& input) {
   }
   const auto made_with = release_of(*rocm);
   const auto compiles_with = release_of(*compiler->rocm_version);
-  if (!made_with || !compiles_with) return {make_finding(Status::skip, "unknown: the ROCm of PyTorch or of its compiler")};
-  const std::string both = "PyTorch is made with ROCm " + *rocm + ", extensions are compiled with " + *compiler->rocm_version;
+  if (!made_with || !compiles_with)
+    return {make_finding(Status::skip, "unknown: the ROCm of PyTorch or of its compiler")};
+  const std::string both =
+      "PyTorch is made with ROCm " + *rocm + ", extensions are compiled with " + *compiler->rocm_version;
   if (*compiles_with <= *made_with) return {pass(both)};
   if (!version_below(*torch.version, first_that_checks)) return {info(both)};
   Finding finding = warn(both + ", which is newer");
   finding.evidence = {{torch.folder, *torch.version}, {compiler->path, "ROCm " + *compiler->rocm_version}};
-  finding.cause = "Newer HIP marks its functions so that an ignored result is a warning, and headers of this PyTorch ignore "
-                  "some. A package that makes errors of warnings does not build: \"ignoring return value of function "
-                  "declared with 'nodiscard' attribute\".";
+  finding.cause =
+      "Newer HIP marks its functions so that an ignored result is a warning, and headers of this PyTorch ignore "
+      "some. A package that makes errors of warnings does not build: \"ignoring return value of function "
+      "declared with 'nodiscard' attribute\".";
   finding.confidence = Confidence::possible;
-  finding.remedies = {{"Only if a build fails so: compile with a ROCm of PyTorch's number, use a newer PyTorch, or let that "
-                       "warning be one.",
-                       {"export HIPCC_COMPILE_FLAGS_APPEND=-Wno-error=unused-result"},
-                       {}}};
+  finding.remedies = {
+      {"Only if a build fails so: compile with a ROCm of PyTorch's number, use a newer PyTorch, or let that "
+       "warning be one.",
+       {"export HIPCC_COMPILE_FLAGS_APPEND=-Wno-error=unused-result"},
+       {}}};
   finding.verify = "hipcc --version";
   return {finding};
 }

@@ -82,7 +82,8 @@ Finding outside_allowlist(const Facts& facts, const Gpu& gpu) {
 bool beside_an_accepted_card(const CheckInput& input, const Gpu& gpu) {
   const auto& all = *input.facts.gpus.amd;
   return gpu.kind.is(GpuKind::integrated) && std::any_of(all.begin(), all.end(), [&](const Gpu& other) {
-           return other.kind.is(GpuKind::discrete) && other.device_id.known() && input.tables.dxg_allowed(*other.device_id);
+           return other.kind.is(GpuKind::discrete) && other.device_id.known() &&
+                  input.tables.dxg_allowed(*other.device_id);
          });
 }
 

@@ -658,6 +658,8 @@ TEST_CASE("a Triton that does not ask the ROCm wheels finds their runtime after 
   const auto status = [&](const char* hip_path) {
     environment.triton = std::vector<TritonInstall>{triton};
     Facts facts = with(environment);
+    facts.environment.named_paths = std::vector<NamedPath>{};
+    test::set_variable(facts, "TRITON_LIBHIP_PATH", "");
     test::set_variable(facts, "HIP_PATH", hip_path);
     return finding_of("python.triton-libhip", facts).status;
   };
