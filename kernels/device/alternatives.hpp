@@ -45,7 +45,7 @@
 
 #define SAGE_ALTERNATIVES_GFX11_F16(X)                    \
   X(64, F16, B256K64Q32, 8, 2, 64, 2, 2, 0, PLAIN)        \
-  X(64, F16, B128K64Q32, 4, 2, 64, 2, 2, 0, PLAIN)        \
+  X(64, F16, B128K32Q32, 4, 2, 32, 2, 2, 0, PLAIN)        \
   X(64, F16, B128K32, 8, 1, 32, 2, 2, 0, PLAIN)           \
   X(64, F16, B256K64X, 16, 1, 64, 2, 2, 0, SWIZZLED)      \
   X(64, F16, B128K64X, 8, 1, 64, 2, 2, 0, SWIZZLED)       \
@@ -53,8 +53,7 @@
   X(128, F16, B256K32, 16, 1, 32, 2, 2, 0, PLAIN)         \
   X(128, F16, B256K64X, 16, 1, 64, 2, 1, 0, SWIZZLED)     \
   X(128, F16, B128K32X, 8, 1, 32, 2, 2, 0, SWIZZLED)      \
-  X(128, F16, B256K64E, 16, 1, 64, 2, 1, 0, EAGER)        \
-  X(256, F16, B128K32, 8, 1, 32, 2, 1, 0, PLAIN)
+  X(128, F16, B256K64E, 16, 1, 64, 2, 1, 0, EAGER)
 
 #define SAGE_ALTERNATIVES_GFX9_F16(X)                     \
   X(64, F16, B256K64, 8, 1, 64, 2, 2, 2, PLAIN)           \
