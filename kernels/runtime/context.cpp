@@ -65,7 +65,7 @@ Failure Context::load(const std::vector<Candidate>& candidates) {
     if (auto failure = find(candidates, tile.kernel, static_cast<std::uint32_t>(tile.threads()), attention_[i]))
       return failure;
     if (attention_[i] == nullptr) continue;
-    any = any || !tile.alternative;
+    any = true;
     if (const unsigned bytes = dynamic_shared_bytes(tile); bytes != 0) {
       if (auto failure = driver_.allow_shared_bytes(attention_[i], bytes)) return failure;
     }
