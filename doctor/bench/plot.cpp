@@ -85,9 +85,9 @@ std::string marker(std::size_t kind, double x, double y, const std::string& colo
   }
 }
 
-/// A step of 1, 2 or 5 times a power of ten, so that about five of them reach `most`.
+/// A step of 1, 2 or 5 times a power of ten, so that at most seven of them reach `most`.
 double nice_step(double most) {
-  const double raw = std::max(most, 1e-9) / 5.0;
+  const double raw = std::max(most, 1e-9) / 7.0;
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
   for (const double factor : {1.0, 2.0, 5.0}) {
     if (raw <= factor * power) return factor * power;
@@ -331,8 +331,7 @@ std::string bench_html(const BenchResult& result) {
       "svg { max-width: 100%; height: auto; }\n.wide { overflow-x: auto; }\n"
       "table { border-collapse: collapse; font-size: 14px; }\nth, td { padding: 3px 10px; border-bottom: 1px solid #ddd; text-align: left; }\n"
       "td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n.warning { color: #b34700; font-weight: 600; }\n"
-      "</style>\n</head>\n<body>\n<h1>Attention on " +
-      escaped(name) + "</h1>\n";
+      "</style>\n</head>\n<body>\n<h1>Speed of attention</h1>\n";
   if (result.origin == BenchOrigin::modelled) html += "<p class=\"warning\">" + escaped(model_warning) + "</p>\n";
   html += "<div class=\"wide\">" + bench_svg(result) + "</div>\n<h2>Figures</h2>\n<div class=\"wide\"><table>\n";
   html += "<tr><th>what</th><th>part</th><th>B x H x N x D</th><th>mask</th><th>ms</th><th>min to max</th><th>TFLOPS</th><th>" +

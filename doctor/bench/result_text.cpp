@@ -46,7 +46,10 @@ bool same_block(const BenchRow& a, const BenchRow& b) {
          a.shape.heads == b.shape.heads;
 }
 
-constexpr const char* columns_head = "  tokens  what              ms  (min to max)        TFLOPS   of peak   rel. L1\n";
+std::string columns_head() {
+  return right("tokens", 8) + "  " + padded("what", 16) + right("ms", 8) + "  " + padded("(min to max)", 18) + right("TFLOPS", 8) + right("of peak", 9) +
+         right("rel. L1", 9) + "\n";
+}
 
 std::string measured_row(const BenchRow& row, std::size_t width) {
   std::string text = right(std::to_string(row.shape.tokens), 8) + "  ";
@@ -55,8 +58,8 @@ std::string measured_row(const BenchRow& row, std::size_t width) {
   const BenchSpread time = row.milliseconds.value_or(BenchSpread{});
   text += right(milliseconds(time.median), 8);
   text += "  " + padded("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 18);
-  text += right(number("%.1f", row.tflops), 8) + right(share(row.peak_share), 10);
-  if (row.accuracy) text += right(number("%.4f", row.accuracy->relative_l1), 10);
+  text += right(number("%.1f", row.tflops), 8) + right(share(row.peak_share), 9);
+  if (row.accuracy) text += right(number("%.4f", row.accuracy->relative_l1), 9);
   return text + "\n";
 }
 
@@ -66,7 +69,7 @@ std::string measured_rows(const BenchResult& result, std::size_t width) {
   std::vector<bool> done(result.rows.size(), false);
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     if (done[i]) continue;
-    text += "\n" + printable(heading(result.rows[i])) + "\n" + columns_head;
+    text += "\n" + printable(heading(result.rows[i])) + "\n" + columns_head();
     std::vector<const BenchRow*> block;
     for (std::size_t k = i; k < result.rows.size(); ++k) {
       if (done[k] || !same_block(result.rows[i], result.rows[k])) continue;
@@ -80,9 +83,11 @@ std::string measured_rows(const BenchResult& result, std::size_t width) {
 }
 
 std::string modelled_rows(const BenchResult& result) {
-  std::string text = "\n  kernel                   modelled share of peak   modelled TFLOPS\n";
+  const bool speeds = std::any_of(result.rows.begin(), result.rows.end(), [](const BenchRow& row) { return std::isfinite(row.tflops); });
+  std::string text = std::string("\n  kernel                   modelled share of peak") + (speeds ? "   modelled TFLOPS" : "") + "\n";
   for (const BenchRow& row : result.rows) {
-    text += "  " + padded(printable(short_unit_name(row.kernel)), 24) + right(share(row.peak_share), 23) + right(number("%.1f", row.tflops), 18) + "\n";
+    text += "  " + padded(printable(short_unit_name(row.kernel)), 24) + right(share(row.peak_share), 23);
+    text += (speeds ? right(number("%.1f", row.tflops), 18) : "") + "\n";
   }
   return text;
 }

@@ -9,6 +9,8 @@ namespace {
 
 using device::PvType;
 
+constexpr std::uint32_t usual_batch = 4;
+constexpr std::uint32_t usual_heads = 32;
 constexpr std::uint32_t largest_extent = 1u << 20;
 
 template <class T>
@@ -28,7 +30,9 @@ std::vector<BenchCase> bench_cases(const BenchWish& wish, bool fp8) {
     for (const std::uint32_t dim : or_usual(wish.head_dims, {64u, 128u})) {
       for (const std::string& mask : or_usual(wish.masks, {"dense", "causal"})) {
         for (const std::uint32_t tokens : or_usual(wish.tokens, {1024u, 2048u, 4096u, 8192u, 16384u})) {
-          cases.push_back({{wish.batch, wish.heads, tokens, dim, mask == "causal"}, type});
+          const std::uint32_t batch = wish.batch > 0 ? wish.batch : usual_batch;
+          const std::uint32_t heads = wish.heads > 0 ? wish.heads : usual_heads;
+          cases.push_back({{batch, heads, tokens, dim, mask == "causal"}, type});
         }
       }
     }

@@ -11,8 +11,8 @@ namespace sage {
 
 /// What the user asked of a benchmark. Empty lists: the usual ones.
 struct BenchWish {
-  std::uint32_t batch = 4;
-  std::uint32_t heads = 32;
+  std::uint32_t batch = 0;  ///< 0: the usual one, like heads
+  std::uint32_t heads = 0;
   std::vector<std::uint32_t> tokens;
   std::vector<std::uint32_t> head_dims;
   std::vector<std::string> masks;  ///< "dense", "causal"

@@ -27,19 +27,15 @@ constexpr unsigned program_mode = 0755;
 constexpr const char* source_file = "src/sage_kernels.hip";
 constexpr std::string_view kernels_folder = "kernels/";
 
-/// The shape that stands for a class.
-BenchCase case_of(const device::ShapeClass& shape) {
-  const bool is_long = shape.length == device::Length::long_q;
-  return {{is_long ? 2u : 4u, 32, is_long ? 4096u : 1024u, static_cast<std::uint32_t>(shape.dp), shape.causal}, shape.pv};
-}
+constexpr std::uint32_t usual_heads = 32;
 
-std::vector<device::ShapeClass> classes_of(const device::Tile& tile) {
-  std::vector<device::ShapeClass> classes;
-  for (std::size_t i = 0; i < device::shape_class_count; ++i) {
-    const device::ShapeClass shape = device::class_at(i);
-    if (shape.dp == tile.dp && shape.pv == tile.pv) classes.push_back(shape);
-  }
-  return classes;
+/// Enough workgroups to fill a GPU, few enough to be done in milliseconds.
+std::uint32_t usual_batch(device::Length length) { return length == device::Length::long_q ? 2 : 4; }
+std::uint32_t usual_tokens(device::Length length) { return length == device::Length::long_q ? 4096 : 1024; }
+
+template <class T>
+bool asked_for(const std::vector<T>& asked, const T& one) {
+  return asked.empty() || std::find(asked.begin(), asked.end(), one) != asked.end();
 }
 
 std::string processor_of(const std::string& target) { return target.substr(0, target.find(':')); }
@@ -64,14 +60,13 @@ class Tuner {
  public:
   Tuner(const BenchPlace& place, const TuneSettings& settings, const Manifest& manifest, const BuildPlan& plan, const Facts& facts,
         const Host& host, const GfxTables& tables, const BenchProgress& progress)
-      : place_(place), settings_(settings), manifest_(untuned(manifest)), was_tuned_(manifest_.other_files.size() != manifest.other_files.size()),
-        plan_(plan), facts_(facts), host_(host), tables_(tables), progress_(progress) {}
+      : place_(place), settings_(settings), manifest_(untuned(manifest)), before_(manifest), cases_(tune_cases(settings.wish)), plan_(plan), facts_(facts), host_(host), tables_(tables), progress_(progress) {}
 
   Result<BenchResult> run() {
     if (manifest_.source_sha256 != device_text_digest()) {
       return Error{0, "the installed kernels were built from another version of the source: sage-doctor build"};
     }
-    BenchRequest request{place_.library, place_.kernels, "", {}, settings_.runs};
+    BenchRequest request{place_.library, place_.kernels, "", {}, settings_.wish.runs};
     progress_("looking for the GPU", 0, 0);
     opened_ = find_gpu(request, place_.runtimes, place_.work);
     if (opened_.state != BenchState::ran) return Error{0, "nothing can be measured here: " + opened_.reason};
@@ -110,6 +105,15 @@ class Tuner {
     return nullptr;
   }
 
+  /// Of `tile`, those that are tried.
+  [[nodiscard]] std::vector<TuneCase> cases_of(const device::Tile& tile) const {
+    std::vector<TuneCase> cases;
+    for (const TuneCase& one : cases_) {
+      if (one.shape_class.dp == tile.dp && one.shape_class.pv == tile.pv) cases.push_back(one);
+    }
+    return cases;
+  }
+
   [[nodiscard]] std::string installation() const { return settings_.prefix + "/current"; }
 
   Problem take_installed() {
@@ -124,7 +128,7 @@ class Tuner {
         continue;
       }
       const std::size_t index = device::tile_index(family_, kernel.name);
-      if (index < device::tile_table.size()) candidates_.push_back({&device::tile_at(index), kernel.file, std::move(bytes).value(), {}, kernel.origin});
+      if (index < device::tile_table.size() && !cases_of(device::tile_at(index)).empty()) candidates_.push_back({&device::tile_at(index), kernel.file, std::move(bytes).value(), {}, kernel.origin});
     }
     if (prologue_.bytes.empty()) return Error{0, "the installation has no " + std::string(prologue_unit) + ": sage-doctor build"};
     return std::nullopt;
@@ -133,13 +137,14 @@ class Tuner {
   /// Each alternative by the first compiler whose object is clean.
   Problem compile_alternatives(const ObjectCache& cache) {
     const auto all = alternative_units_of(target_->target);
-    if (!all || all->units.empty()) return std::nullopt;
+    if (!all) return std::nullopt;
     std::vector<const Toolchain*> compilers;
     for (const TargetPlan& one : plan_.targets) {
       if (one.target != target_->target) continue;
       for (const RankedToolchain& ranked : one.compilers) compilers.push_back(ranked.compiler);
     }
     TargetUnits open = *all;
+    std::erase_if(open.units, [&](const Unit& unit) { return cases_of(*unit.tile).empty(); });
     std::map<std::string, std::string> why;
     for (const Toolchain* compiler : compilers) {
       if (open.units.empty()) break;
@@ -160,8 +165,8 @@ class Tuner {
     }
     for (const Unit& unit : open.units) {
       const std::string reason = why.count(unit.name) == 1 ? why[unit.name] : "no compiler for it is here";
-      for (const device::ShapeClass& shape : classes_of(*unit.tile)) {
-        result_.tuning->trials.push_back({runtime::class_text(shape), unit.name, std::nullopt, std::nullopt, reason});
+      for (const TuneCase& one : cases_of(*unit.tile)) {
+        result_.tuning->trials.push_back({runtime::class_text(one.shape_class), unit.name, std::nullopt, std::nullopt, reason});
       }
     }
     return std::nullopt;
@@ -196,7 +201,7 @@ class Tuner {
   Result<std::string> folder_for(const Candidate& candidate) const {
     const std::string folder = place_.work + "/" + candidate.tile->kernel;
     std::vector<std::pair<device::ShapeClass, std::string>> choices;
-    for (const device::ShapeClass& shape : classes_of(*candidate.tile)) choices.emplace_back(shape, candidate.tile->kernel);
+    for (const TuneCase& one : cases_of(*candidate.tile)) choices.emplace_back(one.shape_class, candidate.tile->kernel);
     const std::pair<std::string, std::string> files[] = {{prologue_.file, prologue_.bytes},
                                                          {candidate.file, candidate.bytes},
                                                          {tuning_path(), runtime::tuning_text(tuning_for(choices))}};
@@ -211,8 +216,8 @@ class Tuner {
     for (const Candidate& one : candidates_) {
       Result<std::string> folder = folder_for(one);
       if (!folder) return folder.error();
-      BenchRequest request{place_.library, *folder, runtime_, {}, settings_.runs};
-      for (const device::ShapeClass& shape : classes_of(*one.tile)) request.cases.push_back(case_of(shape));
+      BenchRequest request{place_.library, *folder, runtime_, {}, settings_.wish.runs};
+      for (const TuneCase& what : cases_of(*one.tile)) request.cases.push_back(what.what);
       requests.push_back(std::move(request));
     }
     std::size_t done = 0;
@@ -223,9 +228,9 @@ class Tuner {
     };
     const std::vector<BenchRun> runs = run_bench(requests, place_.work, ended, tell);
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const std::vector<device::ShapeClass> classes = classes_of(*candidates_[i].tile);
-      for (std::size_t k = 0; k < classes.size(); ++k) {
-        result_.tuning->trials.push_back(trial_of(*candidates_[i].tile, classes[k], runs[i], k));
+      const std::vector<TuneCase> cases = cases_of(*candidates_[i].tile);
+      for (std::size_t k = 0; k < cases.size(); ++k) {
+        result_.tuning->trials.push_back(trial_of(*candidates_[i].tile, cases[k].shape_class, runs[i], k));
       }
     }
     return std::nullopt;
@@ -256,9 +261,9 @@ class Tuner {
     std::string other;
     for (const Candidate& one : candidates_) {
       if (one.tile->alternative) continue;
-      for (const device::ShapeClass& shape : classes_of(*one.tile)) {
-        if (runtime::class_text(shape) != shape_class) continue;
-        if (one.tile->length == shape.length) return one.tile->kernel;
+      for (const TuneCase& what : cases_of(*one.tile)) {
+        if (runtime::class_text(what.shape_class) != shape_class) continue;
+        if (one.tile->length == what.shape_class.length) return one.tile->kernel;
         other = one.tile->kernel;
       }
     }
@@ -275,13 +280,15 @@ class Tuner {
   Problem keep(const Store& store, const StoreLock& lock) {
     const std::vector<TuneChoice>& choices = result_.tuning->choices;
     if (choices.empty()) result_.notes.emplace_back("no kernel is faster than the usual ones by 2 % or more");
-    if (choices.empty() && !was_tuned_) return std::nullopt;
+    const bool was_tuned = before_.other_files.size() != manifest_.other_files.size();
+    if (choices.empty() && !was_tuned) return std::nullopt;
+    const std::vector<runtime::TunedClass> earlier = kept_choices();
     Result<std::string> stage = store.stage(lock);
     if (!stage) return stage.error();
     Manifest next = manifest_;
     if (auto problem = copy_files(next, *stage)) return problem;
-    if (!choices.empty()) {
-      if (auto problem = add_choices(next, *stage)) return problem;
+    if (!choices.empty() || !earlier.empty()) {
+      if (auto problem = add_choices(earlier, next, *stage)) return problem;
     }
     next.created = settings_.time;
     if (auto problem = write_new_file(*stage + "/" + std::string(manifest_name), manifest_text(next))) return problem;
@@ -289,7 +296,7 @@ class Tuner {
     const Result<Published> published = store.publish(lock, *stage, current ? current->substr(current->rfind('/') + 1) : "tuned");
     if (!published) return published.error();
     result_.tuning->stored = !choices.empty();
-    result_.notes.push_back(choices.empty() ? "what an earlier tuning had chosen was removed from " + published->folder
+    result_.notes.push_back(choices.empty() ? "what an earlier tuning had chosen for these shapes was removed from " + published->folder
                                             : "the choice is in use now: " + published->folder + "/" + tuning_path());
     return std::nullopt;
   }
@@ -309,24 +316,62 @@ class Tuner {
     return std::nullopt;
   }
 
-  Problem add_choices(Manifest& next, const std::string& stage) {
+  /// Of the tuning that is in use, where it is for this GPU and source, what was not tried this time.
+  std::vector<runtime::TunedClass> kept_choices() const {
+    runtime::Tuning tuning;
+    const Result<std::string> text = file_calls::read_whole(installation() + "/" + tuning_path(), Links::keep, runtime::most_tuning_bytes);
+    if (!text || !runtime::read_tuning_text(*text, tuning).empty()) return {};
+    runtime::ChosenTiles chosen{};
+    if (!runtime::apply_tuning(tuning, family_, opened_.device.target, opened_.device.name, chosen).empty()) return {};
+    std::erase_if(tuning.choices, [&](const runtime::TunedClass& one) {
+      const auto tried = [&](const TuneCase& what) { return what.shape_class == one.shape; };
+      return std::any_of(cases_.begin(), cases_.end(), tried) || entry_before(one.kernel) == nullptr;
+    });
+    return tuning.choices;
+  }
+
+  const ManifestKernel* entry_before(const std::string& kernel) const {
+    for (const ManifestTarget& target : before_.targets) {
+      if (target.target != target_->target) continue;
+      for (const ManifestKernel& one : target.kernels) {
+        if (one.name == kernel) return &one;
+      }
+    }
+    return nullptr;
+  }
+
+  Problem add_choices(const std::vector<runtime::TunedClass>& earlier, Manifest& next, const std::string& stage) {
     std::vector<std::pair<device::ShapeClass, std::string>> choices;
     ManifestTarget& target = next.targets[static_cast<std::size_t>(target_ - manifest_.targets.data())];
+    for (const runtime::TunedClass& one : earlier) {
+      choices.emplace_back(one.shape, one.kernel);
+      const ManifestKernel* const entry = entry_before(one.kernel);
+      if (entry == nullptr || has_kernel(target, one.kernel) || candidate(one.kernel) != nullptr) continue;
+      const Result<std::string> bytes = file_calls::read_whole(installation() + "/" + entry->file, Links::keep, most_file_bytes);
+      if (!bytes) return bytes.error();
+      if (auto problem = write_new_file(stage + "/" + entry->file, *bytes)) return problem;
+      target.kernels.push_back(*entry);
+    }
     for (const TuneChoice& one : result_.tuning->choices) {
       for (std::size_t i = 0; i < device::shape_class_count; ++i) {
         if (runtime::class_text(device::class_at(i)) == one.shape_class) choices.emplace_back(device::class_at(i), one.kernel);
       }
-      const bool there = std::any_of(target.kernels.begin(), target.kernels.end(), [&](const ManifestKernel& k) { return k.name == one.kernel; });
-      const Candidate* winner = candidate(one.kernel);
-      if (there || winner == nullptr) continue;
+    }
+    for (const auto& [shape, kernel] : choices) {
+      const Candidate* const winner = candidate(kernel);
+      if (winner == nullptr || has_kernel(target, kernel)) continue;
       if (auto problem = write_new_file(stage + "/" + winner->file, winner->bytes)) return problem;
       target.kernels.push_back(entry_of(*winner));
-      add_accuracy(one.kernel, next);
+      add_accuracy(kernel, next);
     }
     const std::string text = runtime::tuning_text(tuning_for(choices));
     if (auto problem = write_new_file(stage + "/" + tuning_path(), text)) return problem;
     next.other_files.push_back({tuning_path(), sha256_hex(text)});
     return std::nullopt;
+  }
+
+  static bool has_kernel(const ManifestTarget& target, const std::string& kernel) {
+    return std::any_of(target.kernels.begin(), target.kernels.end(), [&](const ManifestKernel& one) { return one.name == kernel; });
   }
 
   static ManifestKernel entry_of(const Candidate& one) {
@@ -354,8 +399,9 @@ class Tuner {
 
   const BenchPlace& place_;
   const TuneSettings& settings_;
-  const Manifest manifest_;
-  const bool was_tuned_;
+  const Manifest manifest_;   // without any tuning
+  const Manifest& before_;
+  const std::vector<TuneCase> cases_;
   const BuildPlan& plan_;
   const Facts& facts_;
   const Host& host_;
@@ -371,6 +417,27 @@ class Tuner {
 };
 
 }  // namespace
+
+std::vector<TuneCase> tune_cases(const BenchWish& wish) {
+  std::vector<TuneCase> cases;
+  for (std::size_t i = 0; i < device::shape_class_count; ++i) {
+    const device::ShapeClass shape = device::class_at(i);
+    std::uint32_t tokens = wish.tokens.empty() ? usual_tokens(shape.length) : 0;
+    for (const std::uint32_t one : wish.tokens) {
+      if (device::tile_length(one) == shape.length) tokens = one;
+    }
+    std::uint32_t dim = wish.head_dims.empty() ? static_cast<std::uint32_t>(shape.dp) : 0;
+    for (const std::uint32_t one : wish.head_dims) {
+      if (device::padded_head_dim(static_cast<int>(one)) == shape.dp) dim = one;
+    }
+    const bool wanted = asked_for(wish.masks, std::string(shape.causal ? "causal" : "dense")) &&
+                        asked_for(wish.pv, std::string(shape.pv == device::PvType::fp8 ? "fp8" : "f16"));
+    if (tokens == 0 || dim == 0 || !wanted) continue;
+    const std::uint32_t batch = wish.batch > 0 ? wish.batch : usual_batch(shape.length);
+    cases.push_back({shape, {{batch, wish.heads > 0 ? wish.heads : usual_heads, tokens, dim, shape.causal}, shape.pv}});
+  }
+  return cases;
+}
 
 Manifest untuned(Manifest manifest) {
   std::erase_if(manifest.other_files, [](const ManifestFile& one) { return one.file == tuning_path(); });

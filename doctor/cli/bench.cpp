@@ -148,7 +148,7 @@ Result<BenchResult> measure_or_tune(const BenchOptions& options, const BuildSess
   settings.time = utc_time(host.now());
   settings.tool = tool;
   settings.parallel = fitting_build_jobs(facts.platform, memory_per_kernel_job).value_or(1);
-  settings.runs = options.wish.runs;
+  settings.wish = options.wish;
   return tune(place, settings, installed.manifest, plan, facts, host, opened.session.tables, progress);
 }
 

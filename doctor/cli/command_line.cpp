@@ -184,7 +184,7 @@ int run_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);
   app.require_subcommand(1);
   app.footer("Exit status: 0 no failure; 1 a failure was found (with --strict also a warning); 2 wrong usage, or an\n"
-             "error of sage-doctor itself. Nothing is sent or downloaded; only 'build' writes, below its prefix.");
+             "error of sage-doctor itself. Nothing is sent or downloaded; only 'build' and 'bench --tune' write, below their prefix.");
 
   CheckOptions check;
   CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
