@@ -53,10 +53,10 @@ std::string columns_head() {
 
 std::string measured_row(const BenchRow& row, std::size_t width) {
   std::string text = right(std::to_string(row.shape.tokens), 8) + "  ";
-  text += padded(row.contender + (row.part == BenchPart::kernel ? ", kernel" : ""), 16);
-  if (!row.problem.empty()) return text + "\n" + wrapped("no speed: " + printable(row.problem), "            ", "              ", width);
+  const std::string what = printable(row.contender) + (row.part == BenchPart::kernel ? ", kernel" : "");
+  if (!row.problem.empty()) return text + what + "\n" + wrapped("no speed: " + printable(row.problem), "            ", "              ", width);
   const BenchSpread time = row.milliseconds.value_or(BenchSpread{});
-  text += right(milliseconds(time.median), 8);
+  text += padded(what, 16) + right(milliseconds(time.median), 8);
   text += "  " + padded("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 18);
   text += right(number("%.1f", row.tflops), 8) + right(share(row.peak_share), 9);
   if (row.accuracy) text += right(number("%.4f", row.accuracy->relative_l1), 9);
@@ -131,15 +131,16 @@ std::string tuning_text(const BenchTuning& tuning, std::size_t width) {
     const auto choice = std::find_if(tuning.choices.begin(), tuning.choices.end(), [&](const TuneChoice& c) { return c.shape_class == name; });
     for (const TuneTrial& one : tuning.trials) {
       if (one.shape_class != name) continue;
-      const std::string kernel = padded("  " + printable(short_unit_name(one.kernel)), 30);
+      const std::string kernel = "  " + printable(short_unit_name(one.kernel));
       if (!one.problem.empty()) {
         text += kernel + "\n" + wrapped(printable(one.problem), "      ", "      ", width);
         continue;
       }
       const BenchSpread time = one.milliseconds.value_or(BenchSpread{});
-      text += kernel + right(milliseconds(time.median), 9) + " ms  " +
-              padded("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 20);
-      if (choice != tuning.choices.end() && choice->kernel == one.kernel) text += "  chosen, +" + number("%.0f %%", choice->gain * 100.0);
+      const bool chosen = choice != tuning.choices.end() && choice->kernel == one.kernel;
+      const std::string between = "(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")";
+      text += padded(kernel, 30) + right(milliseconds(time.median), 9) + " ms  ";
+      text += chosen ? padded(between, 20) + "  chosen, +" + number("%.0f %%", choice->gain * 100.0) : between;
       text += "\n";
     }
   }

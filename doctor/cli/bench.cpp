@@ -171,6 +171,9 @@ int run_bench(const BenchOptions& options) {
   const Result<Installed> installed = find_installed(opened->prefix);
   if (!installed) return fail(installed.error().text, 1);
   const BuildPlanning planning = make_build_plan(facts, session.tables, {targets_of(installed->manifest), options.toolchain});
+  for (const NoPlan& problem : planning.problems) {
+    if (problem.status == exit_usage) return fail(problem.reason, exit_usage);
+  }
   if (!planning.plan.gpu_expected && options.runtime.empty()) {
     return nothing_here("the installed kernels are for no GPU of this machine");
   }
