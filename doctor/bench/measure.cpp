@@ -90,11 +90,14 @@ Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, cons
     ++done;
     tell();
   };
-  const std::vector<BenchRun> runs = run_bench(requests, place.work, ended, tell);
+  const BenchRuns all = run_bench(requests, place.work, ended, tell);
+  if (all.interrupted_by != 0) result.notes.emplace_back(bench_interrupted);
   for (std::size_t i = 0; i < cases.size(); ++i) {
     BenchTrial trial;
-    if (!runs[i].trials.empty()) trial = runs[i].trials.front();
-    else trial.problem = runs[i].reason;
+    const BenchRun& run = all.runs[i];
+    if (!run.trials.empty()) trial = run.trials.front();
+    else if (all.interrupted_by != 0) continue;
+    else trial.problem = run.reason;
     result.method.flushed_bytes = std::max(result.method.flushed_bytes, trial.flushed_bytes);
     for (BenchRow& row : rows_of(trial, cases[i], result.device)) result.rows.push_back(std::move(row));
     add_once(result.notes, trial.note);

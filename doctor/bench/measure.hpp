@@ -31,6 +31,9 @@ void add_facts_of_gpu(const Facts& facts, BenchDevice& device);
 /// The rows of one trial: the kernel's, then the call's. Wrong numbers have a reason in place of a speed.
 [[nodiscard]] std::vector<BenchRow> rows_of(const BenchTrial& trial, const BenchCase& what, const BenchDevice& device);
 
+/// A note of a result that holds only what was measured before.
+inline constexpr std::string_view bench_interrupted = "interrupted: the rest was not measured";
+
 /// Error: there is no GPU, or it can't be reached.
 [[nodiscard]] Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, const Facts& facts, const BenchProgress& progress);
 

@@ -48,8 +48,7 @@ BenchRun bench_run_from_text(std::string_view text) {
   return run;
 }
 
-std::vector<BenchRun> run_bench(const std::vector<BenchRequest>& requests, const std::string& folder,
-                                const std::function<void(std::size_t)>& ended, const std::function<void()>& tick) {
+BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string& folder, const std::function<void(std::size_t)>& ended, const std::function<void()>& tick) {
   std::vector<Job> jobs;
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -62,14 +61,15 @@ std::vector<BenchRun> run_bench(const std::vector<BenchRequest>& requests, const
     if (ended) ended(job);
   };
   const Result<JobsEnd> ends = run_jobs(jobs, 1, OnFailure::keep_going, callbacks);
-  std::vector<BenchRun> runs;
+  BenchRuns all;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     BenchRun run;
     if (ends) run = read_answer(outputs[i], ends->ends[i]);
     else run.reason = ends.error().text;
-    runs.push_back(std::move(run));
+    all.runs.push_back(std::move(run));
   }
-  return runs;
+  if (ends) all.interrupted_by = ends->interrupted_by;
+  return all;
 }
 
 BenchRun find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes, const std::string& folder) {
@@ -80,8 +80,9 @@ BenchRun find_gpu(BenchRequest& request, const std::vector<std::string>& runtime
   open.cases.clear();
   for (const std::string& runtime : runtimes) {
     open.runtime = request.runtime = runtime;
-    last = run_bench({open}, folder, {}, {}).front();
-    if (last.state == BenchState::ran) return last;
+    const BenchRuns tried = run_bench({open}, folder, {}, {});
+    last = tried.runs.front();
+    if (last.state == BenchState::ran || tried.interrupted_by != 0) return last;
   }
   return last;
 }

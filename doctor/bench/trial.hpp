@@ -83,10 +83,15 @@ struct BenchRequest {
   std::uint32_t runs = 0;
 };
 
+struct BenchRuns {
+  std::vector<BenchRun> runs;  ///< one a request
+  int interrupted_by = 0;      ///< a signal; the rest has failed then
+};
+
 /// One process a request, one after the other. `ended` is told of each; `tick`: five times a second. `folder`: an existing
-/// one for their answers. An interrupt leaves the rest as failed.
-[[nodiscard]] std::vector<BenchRun> run_bench(const std::vector<BenchRequest>& requests, const std::string& folder,
-                                              const std::function<void(std::size_t)>& ended, const std::function<void()>& tick);
+/// one for their answers.
+[[nodiscard]] BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string& folder,
+                                  const std::function<void(std::size_t)>& ended, const std::function<void()>& tick);
 
 /// The first of `runtimes` that reaches a GPU with these kernels, in request.runtime; else the last one's run says why not.
 [[nodiscard]] BenchRun find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes, const std::string& folder);

@@ -4,6 +4,7 @@
 #include "doctor/bench/tune.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <map>
 
@@ -151,7 +152,7 @@ class Tuner {
       progress_("compiling " + std::to_string(open.units.size()) + " alternatives with " + compiler->path, 0, 0);
       const auto made = compile(open, *compiler, cache);
       if (!made) return made.error();
-      if (made->interrupted_by != 0) return Error{EINTR, "interrupted"};
+      if (made->interrupted_by != 0) return Error{EINTR, "interrupted: nothing was stored"};
       for (const UnitResult& unit : made->units) {
         if (unit.state == UnitState::ready && unit.warnings.empty()) {
           if (result_.tuning->compiler.empty()) result_.tuning->compiler = compiler->path;
@@ -226,7 +227,9 @@ class Tuner {
       ++done;
       tell();
     };
-    const std::vector<BenchRun> runs = run_bench(requests, place_.work, ended, tell);
+    const BenchRuns all = run_bench(requests, place_.work, ended, tell);
+    if (all.interrupted_by != 0) return Error{EINTR, "interrupted: nothing was stored"};
+    const std::vector<BenchRun>& runs = all.runs;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const std::vector<TuneCase> cases = cases_of(*candidates_[i].tile);
       for (std::size_t k = 0; k < cases.size(); ++k) {

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <filesystem>
+#include <cerrno>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -22,6 +21,7 @@
 #include "doctor/cli/output.hpp"
 #include "doctor/cli/progress.hpp"
 #include "doctor/cli/session.hpp"
+#include "doctor/cli/work_folder.hpp"
 #include "probes/host/file_calls.hpp"
 #include "probes/host/private_folder.hpp"
 
@@ -29,24 +29,9 @@ namespace sage {
 namespace {
 
 constexpr const char* tool = "sage-doctor " SAGE_VERSION;
+/// As a shell's 128 + SIGINT.
+constexpr int interrupted_status = 130;
 constexpr const char* tuned_name = "bench-tune.json";
-
-/// A folder for the answers of the processes, gone with this.
-class WorkFolder {
- public:
-  explicit WorkFolder(std::string path) : path_(std::move(path)) {}
-  ~WorkFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 int fail(const std::string& text, int status) {
   spdlog::error("{}", text);
@@ -68,11 +53,6 @@ BenchProgress progress_on(Progress& line, bool verbose) {
     if (verbose) spdlog::info("{}", text);
     else line.tell(text);
   };
-}
-
-bool has_nvidia(const Facts& facts) {
-  const auto others = facts.gpus.others.value_or({});
-  return std::any_of(others.begin(), others.end(), [](const std::string& one) { return one.starts_with("NVIDIA"); });
 }
 
 int nothing_here(const std::string& reason) {
@@ -184,6 +164,7 @@ int run_bench(const BenchOptions& options) {
   if (!result) {
     constexpr std::string_view none = "nothing can be measured here: ";
     const std::string& text = result.error().text;
+    if (result.error().number == EINTR) return fail(text, interrupted_status);
     return text.starts_with(none) ? nothing_here(text.substr(none.size())) : fail(text, 1);
   }
   result->tool = tool;
@@ -194,7 +175,9 @@ int run_bench(const BenchOptions& options) {
     if (const auto problem = write_file(file, bench_json(*result, make_redaction(*session.host)))) spdlog::warn("{}", problem->text);
     else result->notes.push_back("to send: " + file + ", redacted");
   }
-  return show(*result, options, redaction, result->has_problems() ? 1 : 0);
+  const auto& notes = result->notes;
+  const bool interrupted = std::find(notes.begin(), notes.end(), bench_interrupted) != notes.end();
+  return show(*result, options, redaction, interrupted ? interrupted_status : result->has_problems() ? 1 : 0);
 }
 
 }  // namespace sage

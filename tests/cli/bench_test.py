@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -229,6 +230,21 @@ class Emulated(Folder):
         finished = self.bench("--tokens", "64", "--head-dims", "64", "--masks", "dense", "--pv", "f16", EMULATED_HIP_CRASH="1")
         self.assertEqual(finished.returncode, 1)
         self.assertIn("killed by signal", finished.stdout)
+
+    def test_an_interrupt_leaves_what_was_measured_and_nothing_half_done(self):
+        for more in ([], ["--tune"]):
+            process = subprocess.Popen([BINARY, "bench", "--prefix", str(self.prefix), "--runtime", HIP, "--batch", "1", "--heads", "1", "--runs", "1000",
+                                        "--tokens", "64", "--head-dims", "64", "--masks", "dense", "--pv", "f16", "-v", *more], env=BARE_ENVIRONMENT,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            # The first line of a step: from then on a child is at work.
+            for line in process.stderr:
+                if "] 0/" in line:
+                    break
+            process.send_signal(signal.SIGINT)
+            output, _ = process.communicate(timeout=120)
+            self.assertEqual(process.returncode, 130, output)
+            self.assertNotIn("kernel  ", output)
+            self.assertEqual(os.listdir(self.prefix / "versions"), ["0.1.0-test"])
 
     def test_damaged_kernels_are_not_measured(self):
         (self.prefix / "current" / "kernels" / "gfx1201-sage_prologue.hsaco").write_bytes(b"x")
