@@ -23,11 +23,6 @@ std::vector<std::string> targets_of_gpus(const Facts& facts) {
   return targets;
 }
 
-bool has_nvidia(const Facts& facts) {
-  const auto others = facts.gpus.others.value_or({});
-  return std::any_of(others.begin(), others.end(), [](const std::string& one) { return one.starts_with("NVIDIA"); });
-}
-
 /// libamdhip64 in the order in which it is tried: what `import torch` gets, then every other copy.
 std::vector<std::string> hip_runtimes(const Facts& facts) {
   std::vector<std::string> paths;
@@ -89,6 +84,11 @@ std::string processor_of(const std::string& target) {
 }
 
 }  // namespace
+
+bool has_nvidia(const Facts& facts) {
+  const auto others = facts.gpus.others.value_or({});
+  return std::any_of(others.begin(), others.end(), [](const std::string& one) { return one.starts_with("NVIDIA"); });
+}
 
 BuildPlanning make_build_plan(const Facts& facts, const GfxTables& tables, const BuildWish& wish) {
   BuildPlanning planning;

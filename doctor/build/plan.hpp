@@ -45,6 +45,9 @@ struct BuildPlanning {
   std::vector<NoPlan> problems;  ///< empty: the plan holds
 };
 
+/// A display adapter of NVIDIA's is here. What it is, files do not tell.
+[[nodiscard]] bool has_nvidia(const Facts& facts);
+
 /// `facts` must outlive the plan. Without wishes: a plan for every GPU that has kernels. A GPU without any is passed over as long as another has some.
 [[nodiscard]] BuildPlanning make_build_plan(const Facts& facts, const GfxTables& tables, const BuildWish& wish);
 

@@ -52,6 +52,10 @@ Result<WheelInstalled> install_package(const std::string& site_packages, const s
   for (const ManifestTarget& target : manifest.targets) {
     for (const ManifestKernel& kernel : target.kernels) files.push_back(kernel.file);
   }
+  // A choice among the kernels lies beside them.
+  for (const ManifestFile& other : manifest.other_files) {
+    if (other.file.starts_with("kernels/")) files.push_back(other.file);
+  }
   for (const std::string& file : files) {
     Result<std::string> bytes = file_calls::read_whole(folder + "/" + file, Links::keep, most_file_bytes);
     if (!bytes) return bytes.error();

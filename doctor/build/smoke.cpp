@@ -20,22 +20,11 @@ namespace {
 constexpr std::chrono::minutes deadline{5};
 constexpr std::size_t most_answer_bytes = 1 << 20;
 
-std::string in_words(const JobEnd& end) {
-  switch (end.ending) {
-    case JobEnding::exited: return "its process ended with status " + std::to_string(end.exit_status);
-    case JobEnding::killed: return "its process was killed by signal " + std::to_string(end.signal);
-    case JobEnding::timed_out: return "it did not end within 5 minutes";
-    case JobEnding::stopped: return "it was interrupted";
-    case JobEnding::not_started: break;
-  }
-  return "its process could not be started: " + end.output;
-}
-
 SmokeRun read_answer(const std::string& file, const JobEnd& end) {
   const Result<std::string> text = file_calls::read_whole(file, Links::keep, most_answer_bytes);
   if (end.good() && text) return smoke_run_from_text(*text);
   SmokeRun run;
-  run.reason = in_words(end);
+  run.reason = in_words(end, deadline);
   if (const std::string words = last_line(end.output); !words.empty()) run.reason += " (" + words + ")";
   return run;
 }

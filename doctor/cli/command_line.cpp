@@ -11,6 +11,7 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "doctor/bench/trial.hpp"
 #include "doctor/build/smoke.hpp"
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
@@ -20,7 +21,7 @@
 namespace sage {
 namespace {
 
-const std::vector<std::string_view> command_names = {"check", "diagnose", "build", "test", "libs", "env", "run",
+const std::vector<std::string_view> command_names = {"check", "diagnose", "build", "test", "bench", "libs", "env", "run",
                                                      "capture", "inspect", "toolchains", "list", "explain"};
 
 /// env(1)'s status for an error of its own, so that a caller can tell it from the command's.
@@ -112,6 +113,39 @@ void add_env_options(CLI::App& command, EnvOptions& options) {
       ->type_name("X.Y.Z");
 }
 
+void add_bench_options(CLI::App& command, BenchOptions& options) {
+  BenchWish& wish = options.wish;
+  constexpr std::uint32_t most = 1u << 20;
+  command.add_option("--batch", wish.batch, "Batch (default: 4)")->type_name("N")->check(CLI::Range(1u, most));
+  command.add_option("--heads", wish.heads, "Heads (default: 32)")->type_name("N")->check(CLI::Range(1u, most));
+  command.add_option("--tokens", wish.tokens, "Lengths, separated by commas (default: 1024 to 16384)")
+      ->type_name("N,...")->delimiter(',')->allow_extra_args(false)->check(CLI::Range(1u, most));
+  command.add_option("--head-dims", wish.head_dims, "Head dims, separated by commas (default: 64,128)")
+      ->type_name("D,...")->delimiter(',')->allow_extra_args(false)->check(CLI::Range(1u, 256u));
+  command.add_option("--masks", wish.masks, "dense, causal or both (default)")
+      ->type_name("MASK,...")->delimiter(',')->allow_extra_args(false)->check(CLI::IsMember({"dense", "causal"}).description(""));
+  command.add_option("--pv", wish.pv, "Type of P and V: f16, fp8 or both (default: what the GPU has)")
+      ->type_name("TYPE,...")->delimiter(',')->allow_extra_args(false)->check(CLI::IsMember({"f16", "fp8"}).description(""));
+  command.add_option("--runs", wish.runs, "Timed runs of each (default: half a second, 5 to 50)")->type_name("N")->check(CLI::Range(1u, 10000u));
+  command.add_flag("--tune", options.tune, "Compile other tiles for this GPU too, and store the fastest for each class of shapes");
+  command.add_flag("--model", options.model, "Measure nothing: print what a model of the instructions gives for an AMD target");
+  command.add_option("--from", options.from, "Measure nothing: show this result, of --json or of the Python benchmark")->type_name("FILE");
+  command.add_option("--plot", options.plots, "Also write a plot: .svg, or .html with a table (repeatable)")
+      ->type_name("FILE")->allow_extra_args(false)->check([](const std::string& file) {
+        return file.ends_with(".svg") || file.ends_with(".html") ? "" : "'" + file + "' ends neither in .svg nor in .html";
+      });
+  command.add_flag("--json", options.json, "As JSON (docs/bench-schema.json), redacted");
+  command.add_flag("!--no-redact", options.redact, "Keep user, host and serial numbers in the JSON");
+  command.add_flag("-v,--verbose", options.verbose, "A line for each step instead of the bar");
+  command.add_option("--prefix", options.prefix, "Folder that the kernels are installed in")->type_name("DIR");
+  command.add_option("--runtime", options.runtime, "Driver library to use (default: the one found)")->type_name("FILE");
+  command.add_option("--toolchain", options.toolchain, "With --tune: compiler to use")->type_name("COMPILER");
+  command.add_option("--target", options.machine.target, "With --model: the target")->type_name("GFX")->check(is_target);
+  command.add_option("--python", options.machine.python, "Interpreter or environment whose HIP runtime is used")->type_name("PATH");
+  command.footer("Exit status: 0 measured, or shown; 1 no GPU, wrong numbers, or something did not run; 2 wrong usage.\n"
+                 "Against torch's attention:  python -m sage_doctor_attention.bench");
+}
+
 /// `run -- COMMAND...`: what follows the first "--" is the command's, word for word, and is not parsed.
 std::vector<std::string> take_command(int& argc, const char* const* argv) {
   if (argc < 2 || std::string_view(argv[1]) != "run") return {};
@@ -135,6 +169,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& problem, int argc, c
 /// Our own program in a process that has nothing to lose.
 int run_internal(const std::vector<std::string>& arguments) {
   if (const std::optional<int> status = run_smoke_child(arguments)) return *status;
+  if (const std::optional<int> status = run_bench_child(arguments)) return *status;
   return run_proof(arguments);
 }
 
@@ -149,7 +184,7 @@ int run_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", "sage-doctor " SAGE_VERSION);
   app.require_subcommand(1);
   app.footer("Exit status: 0 no failure; 1 a failure was found (with --strict also a warning); 2 wrong usage, or an\n"
-             "error of sage-doctor itself. Nothing is sent or downloaded; only 'build' writes, below its prefix.");
+             "error of sage-doctor itself. Nothing is sent or downloaded; only 'build' and 'bench --tune' write, below their prefix.");
 
   CheckOptions check;
   CLI::App* check_command = app.add_subcommand("check", "Look at this machine and report what is wrong and why");
@@ -242,6 +277,10 @@ int run_command_line(int argc, const char* const* argv) {
   test_command->add_option("--python", test.machine.python, "Interpreter or environment whose HIP runtime is used")
       ->type_name("PATH");
 
+  BenchOptions bench;
+  CLI::App* bench_command = app.add_subcommand("bench", "Measure the installed kernels on the GPU: speed, spread, accuracy");
+  add_bench_options(*bench_command, bench);
+
   EnvOptions run;
   CLI::App* run_command = app.add_subcommand(
       "run", "Run a command in that environment: sage-doctor run [OPTIONS] -- COMMAND...");
@@ -287,7 +326,7 @@ int run_command_line(int argc, const char* const* argv) {
     return run_command->parsed() ? run_usage_status : status;
   }
 
-  if (check.report.verbose || diagnose.report.verbose) spdlog::set_level(spdlog::level::debug);
+  if (check.report.verbose || diagnose.report.verbose || bench.verbose) spdlog::set_level(spdlog::level::debug);
   if (check_command->parsed()) return run_check(check);
   if (diagnose_command->parsed()) return run_diagnose(diagnose);
   if (libs_command->parsed()) return run_libs(libs);
@@ -295,6 +334,7 @@ int run_command_line(int argc, const char* const* argv) {
   if (env_command->parsed()) return env.check.empty() ? run_env(env) : run_env_check(env);
   if (build_command->parsed()) return run_build(build);
   if (test_command->parsed()) return run_test(test);
+  if (bench_command->parsed()) return run_bench(bench);
   if (run_command->parsed()) return run_in_environment(run, std::move(command));
   if (inspect_command->parsed()) return run_inspect(inspect);
   if (toolchains_command->parsed()) return run_toolchains(toolchains);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "doctor/bench/shapes.hpp"
 #include "doctor/report/format.hpp"
 
 namespace sage {
@@ -111,6 +112,21 @@ struct TestOptions {
   bool require_gpu = false;
 };
 
+struct BenchOptions {
+  MachineOptions machine;
+  BenchWish wish;
+  std::string prefix;
+  std::string runtime;             ///< driver library to use; empty: those found
+  std::string toolchain;           ///< with tune: path or kind of compiler; empty: the best
+  std::string from;                ///< result to show in place of a measurement
+  std::vector<std::string> plots;  ///< files that end in .svg or .html
+  bool model = false;
+  bool tune = false;
+  bool json = false;
+  bool redact = true;
+  bool verbose = false;
+};
+
 // Each command writes its product to stdout and returns the exit status of the program.
 [[nodiscard]] int run_check(const CheckOptions& options);
 [[nodiscard]] int run_diagnose(const DiagnoseOptions& options);
@@ -125,6 +141,8 @@ struct TestOptions {
 [[nodiscard]] int run_build(const BuildOptions& options);
 /// Repeats the trials of an installation.
 [[nodiscard]] int run_test(const TestOptions& options);
+/// Speed and accuracy of installed kernels; or the choice among alternatives, a model's figures, an earlier result.
+[[nodiscard]] int run_bench(const BenchOptions& options);
 /// Becomes `command`; comes back only when that fails, with a status as of env(1).
 [[nodiscard]] int run_in_environment(const EnvOptions& options, std::vector<std::string> command);
 

@@ -1,6 +1,4 @@
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,6 +13,7 @@
 #include "doctor/cli/output.hpp"
 #include "doctor/cli/progress.hpp"
 #include "doctor/cli/session.hpp"
+#include "doctor/cli/work_folder.hpp"
 #include "probes/host/private_folder.hpp"
 
 namespace sage {
@@ -25,23 +24,6 @@ std::vector<std::string> targets_of(const Manifest& manifest) {
   for (const ManifestTarget& target : manifest.targets) targets.push_back(target.target);
   return targets;
 }
-
-/// A folder for the answers of the trials, gone with this.
-class WorkFolder {
- public:
-  explicit WorkFolder(std::string path) : path_(std::move(path)) {}
-  ~WorkFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace
 

@@ -26,6 +26,7 @@ struct RegisterCopy {
   static_assert(kThreads % k_per_row == 0 && kThreads % v_per_row == 0, "a pass of all threads must copy whole rows");
   static constexpr int k_rows = kThreads / k_per_row;
   static constexpr int v_rows = kThreads / v_per_row;
+  static_assert(k_rows % 8 == 0 && v_rows % 8 == 0, "passes are whole periods of a swizzle apart");
 
   const u8* k;  // uniform: first byte of this head's K and V^T
   const u8* v;

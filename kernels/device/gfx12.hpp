@@ -14,7 +14,7 @@
 
 namespace sage_device {
 
-template <int kPv>
+template <int kPv, int kForm = SAGE_FORM_PLAIN>
 struct Gfx12 : Rdna {
   static constexpr int wave_size = 32;
   static constexpr int query_tile = 16;
@@ -26,12 +26,14 @@ struct Gfx12 : Rdna {
   static constexpr bool exact_lse = true;  // P is rounded toward zero, or to fp8
   static constexpr float fp8_max = 448.0f;     // OCP e4m3; conversion above it gives NaN
   static constexpr float p_offset = kPv == SAGE_PV_FP8 ? 4.0f : 0.0f;
-  static constexpr float lazy_threshold = kPv == SAGE_PV_FP8 ? 4.0f : 8.0f;  // 2^(offset + threshold) stays below fp8_max
+  static constexpr float lazy_threshold = kForm == SAGE_FORM_EAGER ? 0.0f : kPv == SAGE_PV_FP8 ? 4.0f : 8.0f;  // 2^(offset + threshold) stays below fp8_max
 
-  static SAGE_FN constexpr int k_row_bytes(const int dp) { return dp + 16; }
-  static SAGE_FN constexpr int v_row_bytes(const int keys) { return keys * (kPv == SAGE_PV_FP8 ? 1 : 2) + 16; }
-  static SAGE_FN u32 k_unit(const u32 row, const u32 byte, const int dp) { return row * (dp + 16) + byte; }
-  static SAGE_FN u32 v_unit(const u32 row, const u32 byte, const int keys) { return row * v_row_bytes(keys) + byte; }
+  typedef SharedRows<kForm> Shared;
+  static SAGE_FN constexpr int v_bytes(const int keys) { return keys * (kPv == SAGE_PV_FP8 ? 1 : 2); }
+  static SAGE_FN constexpr int k_row_bytes(const int dp) { return Shared::pitch(dp); }
+  static SAGE_FN constexpr int v_row_bytes(const int keys) { return Shared::pitch(v_bytes(keys)); }
+  static SAGE_FN u32 k_unit(const u32 row, const u32 byte, const int dp) { return Shared::unit(row, byte, dp); }
+  static SAGE_FN u32 v_unit(const u32 row, const u32 byte, const int keys) { return Shared::unit(row, byte, v_bytes(keys)); }
 
   template <int kDp, int kKeys, int kThreads>
   using Copy = RegisterCopy<Gfx12, kDp, kKeys, kPv == SAGE_PV_FP8 ? 1 : 2, kThreads>;
@@ -63,6 +65,13 @@ struct Gfx12 : Rdna {
   static SAGE_FN u32 v_lane(const Lane lane, const int keys) {
     return v_unit(lane.r, 16 * lane.h * (kPv == SAGE_PV_FP8 ? 1 : 2), keys);
   }
+  // From there to another fragment of the lane.
+  static SAGE_FN u32 k_step(const Lane lane, const u32 row, const u32 byte, const int dp) {
+    return Shared::step(k_lane(lane, dp), row, byte, dp);
+  }
+  static SAGE_FN u32 v_step(const Lane lane, const u32 row, const u32 byte, const int keys) {
+    return Shared::step(v_lane(lane, keys), row, byte, v_bytes(keys));
+  }
 
   static SAGE_FN i32x8 mma_s8(const u32 a0, const u32 a1, const u32 b0, const u32 b1, const i32x8 c) {
     const i32x2 a = {static_cast<int>(a0), static_cast<int>(a1)};
@@ -72,11 +81,11 @@ struct Gfx12 : Rdna {
 
   // Scores of 32 keys for every query group. `at` = K tile + k_lane(). Two tiles are in flight because a dependent WMMA waits.
   template <int kDp, int kGroups>
-  static SAGE_FN void score_block(Scores (&s)[kGroups], const SharedRef at, const int block, const Lane,
+  static SAGE_FN void score_block(Scores (&s)[kGroups], const SharedRef at, const int block, const Lane lane,
                                   const Query<kDp> (&query)[kGroups]) {
     SAGE_UNROLL for (int t = 0; t < kDp / 32; ++t) {
-      const u32x4 k0 = shared_load<u32x4>(at + k_unit(32 * block, 32 * t, kDp));
-      const u32x4 k1 = shared_load<u32x4>(at + k_unit(32 * block + 8, 32 * t, kDp));
+      const u32x4 k0 = shared_load<u32x4>(at + k_step(lane, 32 * block, 32 * t, kDp));
+      const u32x4 k1 = shared_load<u32x4>(at + k_step(lane, 32 * block + 8, 32 * t, kDp));
       SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
         const u32x4 q = query[g].q[t];
         s[g].tile[0] = mma_s8(k0[0], k0[1], q[0], q[1], s[g].tile[0]);
@@ -120,18 +129,18 @@ struct Gfx12 : Rdna {
 
   // out += V^T P^T over 32 keys. `at` = V tile + v_lane().
   template <int kTiles, int kGroups, int kKeys>
-  static SAGE_FN void value_block(Out (&out)[kGroups][kTiles], const SharedRef at, const int block, const Lane,
+  static SAGE_FN void value_block(Out (&out)[kGroups][kTiles], const SharedRef at, const int block, const Lane lane,
                                   const Probabilities (&p)[kGroups]) {
     SAGE_UNROLL for (int d = 0; d < kTiles; ++d) {
       if (kPv == SAGE_PV_FP8) {
-        const u32x4 v = shared_load<u32x4>(at + v_unit(16 * d, 32 * block, kKeys));
+        const u32x4 v = shared_load<u32x4>(at + v_step(lane, 16 * d, 32 * block, kKeys));
         SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
           out[g][d].x = mma_pv8(v[0], v[1], p[g].w[0], p[g].w[1], out[g][d].x);
           out[g][d].x = mma_pv8(v[2], v[3], p[g].w[2], p[g].w[3], out[g][d].x);
         }
       } else {
-        const u32x4 v0 = shared_load<u32x4>(at + v_unit(16 * d, 64 * block, kKeys));
-        const u32x4 v1 = shared_load<u32x4>(at + v_unit(16 * d, 64 * block + 16, kKeys));
+        const u32x4 v0 = shared_load<u32x4>(at + v_step(lane, 16 * d, 64 * block, kKeys));
+        const u32x4 v1 = shared_load<u32x4>(at + v_step(lane, 16 * d, 64 * block + 16, kKeys));
         SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
           out[g][d].x = mma_pv(v0, p[g].w[0], p[g].w[1], p[g].w[2], p[g].w[3], out[g][d].x);
           out[g][d].x = mma_pv(v1, p[g].w[4], p[g].w[5], p[g].w[6], p[g].w[7], out[g][d].x);

@@ -1,7 +1,8 @@
 // The exported kernels: one per row of the tile table for the target being compiled, and the three of the prologue.
 //
 // With SAGE_ONLY defined, only those of the units that are picked: -DSAGE_ONLY -DSAGE_PICK_sage_attention_d128_F16_LONG
-// compiles that one kernel, -DSAGE_PICK_sage_prologue the three of the prologue. Any number of picks may be given.
+// compiles that one kernel, -DSAGE_PICK_sage_prologue the three of the prologue. Any number of picks may be given. The rows of
+// alternatives.hpp are kernels only where they are picked, or with SAGE_ALTERNATIVES.
 
 #define SAGE_KEEP(...) __VA_ARGS__
 #define SAGE_DROP(...)
@@ -13,52 +14,76 @@
 #define SAGE_JOIN(a, b) a##b
 #define SAGE_PROBE(value) SAGE_JOIN(SAGE_PROBE_, value)
 #define SAGE_IF_UNIT(unit) SAGE_CHOOSE(SAGE_PROBE(SAGE_PICK_##unit), SAGE_DROP, ~)
+#define SAGE_IF_ALTERNATIVE(unit) SAGE_IF_UNIT(unit)
 #else
 #define SAGE_IF_UNIT(unit) SAGE_KEEP
+#if defined(SAGE_ALTERNATIVES)
+#define SAGE_IF_ALTERNATIVE(unit) SAGE_KEEP
+#else
+#define SAGE_IF_ALTERNATIVE(unit) SAGE_DROP
+#endif
 #endif
 
-#define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy)                  \
-  SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * Arch<SAGE_PV_##pv>::wave_size, occupancy)(const SageArgs a) { \
-    typedef sage_device::Attention<Arch<SAGE_PV_##pv>, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel;   \
-    SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                        \
-    Kernel::run(a, shared);                                                                                                   \
+#define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy, form)                     \
+  SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * (Arch<SAGE_PV_##pv, form>::wave_size), occupancy)(const SageArgs a) { \
+    typedef sage_device::Attention<Arch<SAGE_PV_##pv, form>, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel;   \
+    SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                              \
+    Kernel::run(a, shared);                                                                                                         \
   }
 #define SAGE_UNIT(Arch, dp, pv, length, ...) \
-  SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)(SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, __VA_ARGS__))
+  SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)(SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, __VA_ARGS__, SAGE_FORM_PLAIN))
+#define SAGE_ALTERNATIVE(Arch, dp, pv, name, waves, groups, keys, k_buffers, v_buffers, occupancy, form) \
+  SAGE_IF_ALTERNATIVE(sage_attention_d##dp##_##pv##_##name)(                                              \
+      SAGE_ATTENTION_KERNEL(Arch, dp, pv, name, waves, groups, keys, k_buffers, v_buffers, occupancy, SAGE_FORM_##form))
 
 #if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || defined(SAGE_EMULATED_GFX12)
 #define SAGE_ROW(...) SAGE_UNIT(sage_device::Gfx12, __VA_ARGS__)
+#define SAGE_OTHER(...) SAGE_ALTERNATIVE(sage_device::Gfx12, __VA_ARGS__)
 SAGE_TILES_GFX12_F16(SAGE_ROW)
+SAGE_ALTERNATIVES_GFX12_F16(SAGE_OTHER)
 SAGE_TILES_GFX12_FP8(SAGE_ROW)
+SAGE_ALTERNATIVES_GFX12_FP8(SAGE_OTHER)
 #undef SAGE_ROW
+#undef SAGE_OTHER
 typedef sage_device::Gfx12<SAGE_PV_FP8> SageOps;
 #endif
 
 #if (defined(SAGE_ON_AMD) && defined(__GFX11__)) || defined(SAGE_EMULATED_GFX11)
 #define SAGE_ROW(...) SAGE_UNIT(sage_device::Gfx11, __VA_ARGS__)
+#define SAGE_OTHER(...) SAGE_ALTERNATIVE(sage_device::Gfx11, __VA_ARGS__)
 SAGE_TILES_GFX11_F16(SAGE_ROW)
+SAGE_ALTERNATIVES_GFX11_F16(SAGE_OTHER)
 #undef SAGE_ROW
+#undef SAGE_OTHER
 typedef sage_device::Gfx11<SAGE_PV_F16> SageOps;
 #endif
 
 #if (defined(SAGE_ON_AMD) && (defined(__gfx90a__) || defined(__gfx942__))) || defined(SAGE_EMULATED_GFX90A) || \
     defined(SAGE_EMULATED_GFX942)
 #define SAGE_ROW(...) SAGE_UNIT(sage_device::Gfx9, __VA_ARGS__)
+#define SAGE_OTHER(...) SAGE_ALTERNATIVE(sage_device::Gfx9, __VA_ARGS__)
 SAGE_TILES_GFX9_F16(SAGE_ROW)
+SAGE_ALTERNATIVES_GFX9_F16(SAGE_OTHER)
 #if SAGE_MFMA_WIDE
 SAGE_TILES_GFX9_FP8(SAGE_ROW)
+SAGE_ALTERNATIVES_GFX9_FP8(SAGE_OTHER)
 #endif
 #undef SAGE_ROW
+#undef SAGE_OTHER
 typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
 #endif
 
 #if defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
 #define SAGE_ROW(...) SAGE_UNIT(sage_device::Nvidia, __VA_ARGS__)
+#define SAGE_OTHER(...) SAGE_ALTERNATIVE(sage_device::Nvidia, __VA_ARGS__)
 SAGE_TILES_NVIDIA_F16(SAGE_ROW)
+SAGE_ALTERNATIVES_NVIDIA_F16(SAGE_OTHER)
 #if defined(SAGE_ON_HOST) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 890
 SAGE_TILES_NVIDIA_FP8(SAGE_ROW)
+SAGE_ALTERNATIVES_NVIDIA_FP8(SAGE_OTHER)
 #endif
 #undef SAGE_ROW
+#undef SAGE_OTHER
 typedef sage_device::Nvidia<SAGE_PV_FP8> SageOps;
 #endif
 

@@ -6,7 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
+#include "alternatives.hpp"
 #include "params.hpp"
 #include "tiles.hpp"
 
@@ -15,6 +17,7 @@ namespace sage::device {
 enum class Family : std::uint8_t { gfx9, gfx11, gfx12, nvidia };
 enum class PvType : std::uint8_t { f16 = SAGE_PV_F16, fp8 = SAGE_PV_FP8 };
 enum class Length : std::uint8_t { long_q, short_q };
+enum class Form : std::uint8_t { plain = SAGE_FORM_PLAIN, swizzled = SAGE_FORM_SWIZZLED, eager = SAGE_FORM_EAGER };
 
 struct Tile {
   Family family;
@@ -28,6 +31,8 @@ struct Tile {
   int v_buffers;
   int occupancy;
   const char* kernel;  // exported symbol
+  Form form = Form::plain;
+  bool alternative = false;  // of alternatives.hpp: `length` means nothing, only a choice leads to it
 
   [[nodiscard]] constexpr int wave_size() const { return family == Family::gfx9 ? 64 : 32; }
   [[nodiscard]] constexpr int threads() const { return waves * wave_size(); }
@@ -58,6 +63,30 @@ inline constexpr std::array tile_table = {
 #undef SAGE_ROW_GFX11
 #undef SAGE_ROW_GFX9
 #undef SAGE_ROW_NVIDIA
+
+#define SAGE_ALTERNATIVE_F(family_, d, p, n, w, g, k, kb, vb, o, f)                     \
+  Tile{Family::family_, d, detail::pv_##p, Length::long_q, w, g, k, kb, vb, o,           \
+       "sage_attention_d" #d "_" #p "_" #n, static_cast<Form>(SAGE_FORM_##f), true},
+#define SAGE_ALTERNATIVE_GFX12(...) SAGE_ALTERNATIVE_F(gfx12, __VA_ARGS__)
+#define SAGE_ALTERNATIVE_GFX11(...) SAGE_ALTERNATIVE_F(gfx11, __VA_ARGS__)
+#define SAGE_ALTERNATIVE_GFX9(...) SAGE_ALTERNATIVE_F(gfx9, __VA_ARGS__)
+#define SAGE_ALTERNATIVE_NVIDIA(...) SAGE_ALTERNATIVE_F(nvidia, __VA_ARGS__)
+inline constexpr std::array alternative_table = {
+    SAGE_ALTERNATIVES_GFX12_F16(SAGE_ALTERNATIVE_GFX12) SAGE_ALTERNATIVES_GFX12_FP8(SAGE_ALTERNATIVE_GFX12)
+        SAGE_ALTERNATIVES_GFX11_F16(SAGE_ALTERNATIVE_GFX11) SAGE_ALTERNATIVES_GFX9_F16(SAGE_ALTERNATIVE_GFX9)
+            SAGE_ALTERNATIVES_GFX9_FP8(SAGE_ALTERNATIVE_GFX9) SAGE_ALTERNATIVES_NVIDIA_F16(SAGE_ALTERNATIVE_NVIDIA)
+                SAGE_ALTERNATIVES_NVIDIA_FP8(SAGE_ALTERNATIVE_NVIDIA)};
+#undef SAGE_ALTERNATIVE_F
+#undef SAGE_ALTERNATIVE_GFX12
+#undef SAGE_ALTERNATIVE_GFX11
+#undef SAGE_ALTERNATIVE_GFX9
+#undef SAGE_ALTERNATIVE_NVIDIA
+
+// Both tables as one list: first the rows that every build has, then the alternatives.
+inline constexpr std::size_t tile_count = tile_table.size() + alternative_table.size();
+constexpr const Tile& tile_at(std::size_t index) {
+  return index < tile_table.size() ? tile_table[index] : alternative_table[index - tile_table.size()];
+}
 
 // The kernels address a head's K and V^T by 32-bit byte offsets.
 inline constexpr std::int64_t max_kv_len = std::int64_t{1} << 22;
@@ -93,15 +122,23 @@ constexpr const Tile* find_tile(Family family, int dp, PvType pv, Length length)
   return nullptr;
 }
 
+// Index in the list of both tables; tile_count for a name that no kernel of the family has.
+constexpr std::size_t tile_index(Family family, std::string_view kernel) {
+  for (std::size_t i = 0; i < tile_count; ++i) {
+    if (tile_at(i).family == family && kernel == tile_at(i).kernel) return i;
+  }
+  return tile_count;
+}
+
 // Bytes of one K row and one V^T row in shared memory. AMD: row bytes + 16 (an odd multiple of 16 bytes: conflict-free 16-byte
-// reads). NVIDIA: XOR swizzle in place of padding, which needs a power of two of 16-byte units.
-constexpr int k_row_bytes(Family family, int dp) {
-  if (family != Family::nvidia) return dp + 16;
+// reads), or a swizzle. NVIDIA: XOR swizzle in place of padding, which needs a power of two of 16-byte units.
+constexpr int k_row_bytes(Family family, int dp, Form form = Form::plain) {
+  if (family != Family::nvidia) return form == Form::swizzled ? dp : dp + 16;
   return dp == 96 ? 128 : dp;
 }
-constexpr int v_row_bytes(Family family, int keys, PvType pv) {
+constexpr int v_row_bytes(Family family, int keys, PvType pv, Form form = Form::plain) {
   const int bytes = keys * (pv == PvType::f16 ? 2 : 1);
-  return family == Family::nvidia ? bytes : bytes + 16;
+  return family == Family::nvidia || form == Form::swizzled ? bytes : bytes + 16;
 }
 
 // Units of 16 bytes that a thread keeps in shared memory for want of registers.
@@ -114,8 +151,8 @@ constexpr int kept_units(const Tile& tile) {
 
 // Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too.
 constexpr int tile_lds_bytes(const Tile& tile) {
-  const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp);
-  const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv);
+  const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp, tile.form);
+  const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv, tile.form);
   const int q_tile = tile.family == Family::nvidia ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
   return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + tile.threads() * kept_units(tile) * 16;
 }
@@ -150,6 +187,35 @@ struct Problem {
   bool smooth_k = true;
   bool want_lse = false;
 };
+
+// What a kernel is chosen for. Without a choice (runtime/tuning.hpp) the length alone decides between the two rows of tile_table.
+struct ShapeClass {
+  int dp = 64;
+  PvType pv = PvType::f16;
+  Length length = Length::long_q;
+  bool causal = false;
+
+  friend constexpr bool operator==(const ShapeClass& a, const ShapeClass& b) {
+    return a.dp == b.dp && a.pv == b.pv && a.length == b.length && a.causal == b.causal;
+  }
+};
+
+inline constexpr std::array padded_head_dims = {64, 96, 128, 256};
+inline constexpr std::size_t shape_class_count = padded_head_dims.size() * 8;
+
+constexpr ShapeClass class_of(const Problem& p) {
+  return {padded_head_dim(p.head_dim), p.pv, tile_length(p.q_len), p.mask != SAGE_MASK_NONE};
+}
+// 0 .. shape_class_count - 1.
+constexpr std::size_t class_index(const ShapeClass& c) {
+  std::size_t dim = 0;
+  while (dim + 1 < padded_head_dims.size() && padded_head_dims[dim] != c.dp) ++dim;
+  return ((dim * 2 + (c.pv == PvType::fp8 ? 1 : 0)) * 2 + (c.length == Length::short_q ? 1 : 0)) * 2 + (c.causal ? 1 : 0);
+}
+constexpr ShapeClass class_at(std::size_t index) {
+  return {padded_head_dims[index / 8], index / 4 % 2 == 0 ? PvType::f16 : PvType::fp8,
+          index / 2 % 2 == 0 ? Length::long_q : Length::short_q, index % 2 != 0};
+}
 
 // Byte offsets in the workspace, each a multiple of 256.
 struct Workspace {

@@ -4,6 +4,28 @@
 
 namespace sage_device {
 
+// How the rows of a tile lie in shared memory. Offsets are of a row's first byte plus `byte`, a multiple of 8; `bytes` is a row's length.
+//
+// Plain: rows are `bytes` + 16 apart, an odd multiple of 16, so that a fragment's rows start in different banks. Swizzled: rows lie without
+// gaps, and a row's units of 16 bytes are exchanged by XOR with a hash of the row: the same reads, in less shared memory, for an XOR
+// at the places where a lane walks along its row. The hash has period 8, and fragments are whole multiples of 8 rows apart.
+template <int kForm>
+struct SharedRows {
+  static SAGE_FN constexpr int pitch(const int bytes) { return kForm == SAGE_FORM_SWIZZLED ? bytes : bytes + 16; }
+  static SAGE_FN constexpr u32 hash(const u32 row, const int bytes) {
+    return (bytes >= 128 ? row : bytes == 64 ? row / 2 : row / 4) & static_cast<u32>((bytes < 128 ? bytes : 128) / 16 - 1);
+  }
+  static SAGE_FN u32 unit(const u32 row, const u32 byte, const int bytes) {
+    if constexpr (kForm == SAGE_FORM_SWIZZLED) return row * bytes + (byte ^ 16 * hash(row, bytes));
+    return row * pitch(bytes) + byte;
+  }
+  // From a lane's first unit, at `lane` bytes, to the one `row` rows (a multiple of 8) and `byte` bytes further.
+  static SAGE_FN u32 step(const u32 lane, const u32 row, const u32 byte, const int bytes) {
+    if constexpr (kForm == SAGE_FORM_SWIZZLED) return row * bytes + (((lane & (bytes - 1)) ^ byte) - (lane & (bytes - 1)));
+    return unit(row, byte, bytes);
+  }
+};
+
 struct Rdna : Amd {
   struct Scores {
     i32x8 tile[2];

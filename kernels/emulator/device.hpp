@@ -15,6 +15,7 @@
 // clang-format off: the order is the order of the amalgamated text.
 #include "../device/params.hpp"
 #include "../device/tiles.hpp"
+#include "../device/alternatives.hpp"
 #include "../device/platform.hpp"
 #include "../device/amd.hpp"
 #include "../device/copy.hpp"

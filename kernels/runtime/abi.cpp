@@ -32,9 +32,10 @@ rt::Failure read_options(const sage_context_options* options, sage_context_optio
   return rt::success();
 }
 
-rt::Failure make(std::vector<rt::Offered> offered, const sage_context_options& options, sage_context** context) {
+rt::Failure make(std::vector<rt::Offered> offered, const rt::TuningFile& tuning, const sage_context_options& options,
+                 sage_context** context) {
   auto made = std::make_unique<sage_context>();
-  if (auto failure = rt::Context::make(std::move(offered), options.api, options.runtime_path, made->inside))
+  if (auto failure = rt::Context::make(std::move(offered), tuning, options.api, options.runtime_path, made->inside))
     return failure;
   *context = made.release();
   return rt::success();
@@ -62,7 +63,7 @@ sage_status sage_context_from_memory(const sage_object* objects, uint32_t count,
       if (data == nullptr || objects[i].size == 0) return rt::fail(SAGE_E_OBJECT_MALFORMED, "object %u is empty", i);
       offered.push_back({"object " + std::to_string(i), {data, data + objects[i].size}});
     }
-    return make(std::move(offered), read, context);
+    return make(std::move(offered), {}, read, context);
   });
 }
 
@@ -75,7 +76,7 @@ sage_status sage_context_from_folder(const char* folder, const sage_context_opti
     if (auto failure = read_options(options, read)) return failure;
     std::vector<rt::Offered> offered;
     if (auto failure = rt::read_folder(folder, offered)) return failure;
-    return make(std::move(offered), read, context);
+    return make(std::move(offered), rt::find_tuning(folder), read, context);
   });
 }
 
@@ -90,6 +91,14 @@ sage_status sage_context_describe(const sage_context* context, sage_context_info
     context->inside->describe(*info);
     return rt::success();
   });
+}
+
+const char* sage_context_gpu_name(const sage_context* context) {
+  return context == nullptr ? "" : context->inside->gpu_name();
+}
+
+const char* sage_context_tuning(const sage_context* context) {
+  return context == nullptr ? "" : context->inside->tuning();
 }
 
 sage_status sage_attention_workspace(const sage_context* context, const sage_attention_problem* problem,

@@ -18,7 +18,7 @@ SageStrides strides_of(const sage_strides& s) {
 
 }  // namespace
 
-Failure Context::make(std::vector<Offered> offered, std::uint32_t api, const char* path,
+Failure Context::make(std::vector<Offered> offered, const TuningFile& tuning, std::uint32_t api, const char* path,
                       std::unique_ptr<Context>& context) {
   if (offered.empty()) return fail(SAGE_E_NO_OBJECTS, "no code object was given");
   std::unique_ptr<Context> made{new Context};
@@ -32,6 +32,7 @@ Failure Context::make(std::vector<Offered> offered, std::uint32_t api, const cha
   std::vector<Candidate> candidates;
   if (auto failure = select(std::move(offered), made->driver_.api(), device, candidates)) return failure;
   if (auto failure = made->load(candidates)) return failure;
+  made->tune(tuning);
   context = std::move(made);
   return success();
 }
@@ -58,8 +59,8 @@ Failure Context::load(const std::vector<Candidate>& candidates) {
       return fail(SAGE_E_OBJECT_KERNELS, "no code object for %s has kernel %s", device_.target.c_str(), needed.name);
   }
   bool any = false;
-  for (std::size_t i = 0; i < device::tile_table.size(); ++i) {
-    const device::Tile& tile = device::tile_table[i];
+  for (std::size_t i = 0; i < device::tile_count; ++i) {
+    const device::Tile& tile = device::tile_at(i);
     if (tile.family != support_.family) continue;
     if (auto failure = find(candidates, tile.kernel, static_cast<std::uint32_t>(tile.threads()), attention_[i]))
       return failure;
@@ -71,6 +72,30 @@ Failure Context::load(const std::vector<Candidate>& candidates) {
   }
   if (!any) return fail(SAGE_E_OBJECT_KERNELS, "no code object for %s has an attention kernel", device_.target.c_str());
   return success();
+}
+
+// A choice whose kernel is not among the objects is passed over for itself alone.
+void Context::tune(const TuningFile& file) {
+  if (file.text.empty() && file.reason.empty()) return;
+  Tuning tuning;
+  std::string reason = file.reason.empty() ? read_tuning_text(file.text, tuning) : file.reason;
+  if (reason.empty()) reason = apply_tuning(tuning, support_.family, device_.target, device_.name, chosen_);
+  if (!reason.empty()) {
+    tuning_ = std::string{tuning_file} + " is ignored: " + reason;
+    return;
+  }
+  std::size_t used = 0;
+  for (const device::Tile*& tile : chosen_) {
+    if (tile == nullptr) continue;
+    if (attention_[device::tile_index(support_.family, tile->kernel)] == nullptr) {
+      tile = nullptr;
+    } else {
+      ++used;
+    }
+  }
+  const std::size_t all = tuning.choices.size();
+  tuning_ = std::to_string(used) + (used == 1 ? " choice" : " choices") + " of " + std::string{tuning_file};
+  if (used < all) tuning_ += "; the kernels of " + std::to_string(all - used) + " more are not there";
 }
 
 // Asks the driver only for kernels that the objects are known to have: a failing call would leave an error in HIP's
@@ -114,6 +139,10 @@ void Context::describe(sage_context_info& info) const {
 Failure Context::check(const sage_attention_problem* problem, CheckedProblem& checked, Choice& choice) const {
   if (auto failure = check_problem(problem, support_, checked)) return failure;
   const device::Problem& plan = checked.plan;
+  if (const device::Tile* const tile = chosen_[device::class_index(device::class_of(plan))]; tile != nullptr) {
+    choice = {tile, attention_[device::tile_index(support_.family, tile->kernel)]};
+    return check_grids(plan, *tile, driver_.api() == Api::hip);
+  }
   const int dp = device::padded_head_dim(plan.head_dim);
   const device::Length preferred = device::tile_length(plan.q_len);
   const device::Length other = preferred == device::Length::long_q ? device::Length::short_q : device::Length::long_q;

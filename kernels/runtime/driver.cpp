@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tuning.hpp"
+
 namespace sage::runtime {
 namespace {
 
@@ -112,6 +114,7 @@ Failure Driver::bind() {
     need("cuFuncSetAttribute", cu_function_attribute_);
     need("cuGetErrorString", cu_error_string_);
     need("cuInit", initialise);
+    bind_symbol(library_, "cuDeviceGetName", cu_device_name_);
   }
   if (missing != nullptr) return fail(SAGE_E_RUNTIME_SYMBOL, "%s has no function %s", library_.path().c_str(), missing);
   if (initialise != nullptr) {
@@ -162,6 +165,9 @@ Failure Driver::current_device(Device& device) const {
       return fail(SAGE_E_UNSUPPORTED_TARGET, "compute capability %d.%d", major, minor);
     device.sm = static_cast<unsigned>(major * 10 + minor);
     device.target = "sm_" + std::to_string(device.sm);
+    std::array<char, HipProperties::name_bytes> name{};
+    if (cu_device_name_ != nullptr && cu_device_name_(name.data(), static_cast<int>(name.size() - 1), device.ordinal) == 0)
+      device.name = plain_name(name.data());
     return success();
   }
   alignas(16) std::array<char, HipProperties::buffer_bytes> properties{};
@@ -170,6 +176,7 @@ Failure Driver::current_device(Device& device) const {
     if (result == HipResult::no_device) failure.status = SAGE_E_NO_DEVICE;
     return failure;
   }
+  device.name = plain_name({properties.data(), strnlen(properties.data(), HipProperties::name_bytes)});
   const char* const name = properties.data() + hip_arch_name_at_;
   device.target.assign(name, strnlen(name, HipProperties::arch_name_bytes));
   // The position of the name is the one thing that a future layout could move without a sign.

@@ -16,6 +16,7 @@ struct Device {
   int ordinal = 0;
   std::string target;  // "gfx1201", "sm_90"
   unsigned sm = 0;     // NVIDIA only: 90
+  std::string name;    // as the driver has it, in printable ASCII; may be empty
 };
 
 class Driver {
@@ -55,6 +56,7 @@ class Driver {
   HipGetErrorString hip_error_string_ = nullptr;
   CuDeviceGetAttribute cu_device_attribute_ = nullptr;
   CuFuncSetAttribute cu_function_attribute_ = nullptr;
+  CuDeviceGetName cu_device_name_ = nullptr;  // null in a driver without it
   CuGetErrorString cu_error_string_ = nullptr;
 };
 

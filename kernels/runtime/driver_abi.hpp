@@ -25,13 +25,15 @@ using HipGetErrorString = const char* (*)(DriverResult);
 using CuInit = DriverResult (*)(unsigned);
 using CuDeviceGetAttribute = DriverResult (*)(int*, int attribute, int device);
 using CuFuncSetAttribute = DriverResult (*)(Function, int attribute, int value);
+using CuDeviceGetName = DriverResult (*)(char*, int bytes, int device);
 using CuGetErrorString = DriverResult (*)(DriverResult, const char**);
 
 // hipDeviceProp_t changed with ROCm 6. A library of that age or newer exports hipGetDevicePropertiesR0600 for the new
-// form and keeps hipGetDeviceProperties for programs built before. Only one field is read, out of a buffer larger than
-// either. Sizes and positions are those of the headers of HIP 5.2.3 and 7.1.
+// form and keeps hipGetDeviceProperties for programs built before. Only two fields are read, out of a buffer larger than
+// either: the GPU's name, with which both begin, and that of its target. Sizes and positions are those of the headers of HIP 5.2.3 and 7.1.
 struct HipProperties {
   static constexpr std::size_t buffer_bytes = 4096;
+  static constexpr std::size_t name_bytes = 256;
   static constexpr std::size_t arch_name_bytes = 256;
   static constexpr std::size_t arch_name_r0000 = 396;
   static constexpr std::size_t size_r0000 = 792;

@@ -27,7 +27,7 @@ using namespace ::sage_emulator;
 
 namespace sage::trial {
 
-// The short tiles: a workgroup of half the waves is emulated in half the time.
+// The short tiles: a workgroup of half the waves is emulated in half the time. With SAGE_ALTERNATIVES one more, for tests.
 void SAGE_EMULATED_KERNELS(Device& device) {
   device.kernels = {
       {"sage_statistics", &sage_statistics},
@@ -38,6 +38,9 @@ void SAGE_EMULATED_KERNELS(Device& device) {
 #if !defined(SAGE_EMULATED_GFX11) && !defined(SAGE_EMULATED_GFX90A)
       {"sage_attention_d64_FP8_SHORT", &sage_attention_d64_FP8_SHORT},
       {"sage_attention_d128_FP8_SHORT", &sage_attention_d128_FP8_SHORT},
+#endif
+#if defined(SAGE_ALTERNATIVES) && defined(SAGE_EMULATED_GFX12)
+      {"sage_attention_d64_F16_B128K64X", &sage_attention_d64_F16_B128K64X},
 #endif
   };
 }

@@ -41,6 +41,8 @@ AttentionLibrary load_attention_library(const std::string& path) {
   take(library, functions.workspace, "sage_attention_workspace");
   take(library, functions.kernel, "sage_attention_kernel");
   take(library, functions.launch, "sage_attention_launch");
+  functions.gpu_name = reinterpret_cast<decltype(functions.gpu_name)>(dlsym(library, "sage_context_gpu_name"));
+  functions.tuning = reinterpret_cast<decltype(functions.tuning)>(dlsym(library, "sage_context_tuning"));
   return functions;
 }
 
@@ -109,17 +111,32 @@ Gpu::~Gpu() {
   attention_.destroy(context_);
 }
 
+void* Gpu::driver_symbol(const char* hip_name, const char* cuda_name) const {
+  const char* const name = hip_ ? hip_name : cuda_name;
+  return name == nullptr ? nullptr : dlsym(driver_, name);
+}
+
+std::string Gpu::kernel_for(const device::Problem& problem) const {
+  const auto strides = [&](const std::int64_t heads, const std::int64_t tokens) {
+    const std::int64_t dim = problem.head_dim;
+    return SageStrides{heads * tokens * dim, tokens * dim, dim, 1};
+  };
+  const SageStrides q = strides(problem.q_heads, problem.q_len);
+  const SageStrides kv = strides(problem.kv_heads, problem.kv_len);
+  const sage_attention_problem asked = abi_problem(problem, 1.0, q, kv, kv, q);
+  const char* name = nullptr;
+  sage_error error{};
+  return attention_.kernel(context_, &asked, &name, &error) == SAGE_OK ? name : "";
+}
+
 bool Gpu::has_kernel(const device::Tile& tile) const {
   device::Problem problem;
   problem.q_len = tile.length == device::Length::long_q ? 2048 : 1;
   problem.kv_len = 1;
   problem.head_dim = tile.dp;
   problem.pv = tile.pv;
-  const SageStrides contiguous{std::int64_t{problem.q_len} * tile.dp, std::int64_t{problem.q_len} * tile.dp, tile.dp, 1};
-  const sage_attention_problem asked = abi_problem(problem, 1.0, contiguous, contiguous, contiguous, contiguous);
-  const char* name = nullptr;
-  sage_error error{};
-  return attention_.kernel(context_, &asked, &name, &error) == SAGE_OK && std::string_view(name) == tile.kernel;
+  const std::string name = kernel_for(problem);
+  return name == tile.kernel || (!name.empty() && !tuning().empty());
 }
 
 void Gpu::make_current() const {

@@ -26,6 +26,9 @@ struct AttentionLibrary {
   decltype(&sage_attention_workspace) workspace = nullptr;
   decltype(&sage_attention_kernel) kernel = nullptr;
   decltype(&sage_attention_launch) launch = nullptr;
+  // Null in a library that is older than they are.
+  decltype(&sage_context_gpu_name) gpu_name = nullptr;
+  decltype(&sage_context_tuning) tuning = nullptr;
 };
 
 // Throws std::runtime_error when the file can't be loaded or lacks a function.
@@ -65,9 +68,18 @@ class Gpu {
   [[nodiscard]] const std::string& target() const { return target_; }
   [[nodiscard]] const std::string& runtime_path() const { return runtime_path_; }
   [[nodiscard]] unsigned kernel_count() const { return kernel_count_; }
-  // Whether the library would run this very kernel where its tile is the one for the length of Q.
+  // The kernel that the library runs for a problem with contiguous tensors; empty: it has none.
+  [[nodiscard]] std::string kernel_for(const device::Problem& problem) const;
+  // Whether the library would run this very kernel, or one that was chosen by measuring, where this tile is the one for the
+  // length of Q.
   [[nodiscard]] bool has_kernel(const device::Tile& tile) const;
   [[nodiscard]] bool is_hip() const { return hip_; }
+  // As the library has it; empty where it does not tell.
+  [[nodiscard]] std::string name() const { return attention_.gpu_name == nullptr ? "" : attention_.gpu_name(context_); }
+  // What became of a tuning.txt; empty: there is none.
+  [[nodiscard]] std::string tuning() const { return attention_.tuning == nullptr ? "" : attention_.tuning(context_); }
+  // A function of the driver library; nullptr where it has none of that name. A name may be nullptr.
+  [[nodiscard]] void* driver_symbol(const char* hip_name, const char* cuda_name) const;
 
  private:
   template <class F>

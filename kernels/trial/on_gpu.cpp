@@ -101,6 +101,7 @@ class GpuTensor {
 Result run_on_gpu(const Device& device, const device::Problem& problem, const Options& options) {
   Options automatic = options;
   automatic.length = -1;
+  automatic.tile = nullptr;
   Result result = prepare(device, problem, automatic);
   const Tensors& t = result.tensors;
   const Gpu& gpu = *device.gpu;

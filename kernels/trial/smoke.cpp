@@ -76,7 +76,7 @@ SmokeResult try_one(const Device& device, const device::Tile& tile, const device
   const Result result = run_problem(device, problem, options);
   const SmokeGate gate = smoke_gate(tile.pv);
   SmokeResult smoke;
-  smoke.kernel = tile.kernel;
+  smoke.kernel = device.gpu == nullptr ? tile.kernel : device.gpu->kernel_for(problem);
   smoke.problem = in_words(problem);
   smoke.gate = gate;
   const int rows = problem.q_heads * problem.q_len;

@@ -83,7 +83,7 @@ Result prepare(const Device& device, const device::Problem& problem, const Optio
   const device::Length length =
       options.length < 0 ? device::tile_length(problem.q_len) : static_cast<device::Length>(options.length);
   const device::Tile* const tile =
-      device::find_tile(device.family, device::padded_head_dim(problem.head_dim), problem.pv, length);
+      options.tile != nullptr ? options.tile : device::find_tile(device.family, device::padded_head_dim(problem.head_dim), problem.pv, length);
   if (tile == nullptr) throw std::invalid_argument("no tile for this problem");
   result.tile = *tile;
   result.sm_scale = options.sm_scale != 0.0 ? options.sm_scale : 1.0 / std::sqrt(static_cast<double>(problem.head_dim));

@@ -74,6 +74,7 @@ struct Options {
   std::vector<int> workgroups;  // empty: all
   sage_emulator::WaveOrder order = sage_emulator::WaveOrder::forward;
   int length = -1;  // a device::Length, or -1 for the choice by q_len
+  const device::Tile* tile = nullptr;  // this one, on emulated lanes; null: by length
   // Elements between tokens in the device's tensors, which then lie in sparsely mapped memory as [token][head][dim]; 0: as `layout` says.
   std::int64_t sparse_token_stride = 0;
 };

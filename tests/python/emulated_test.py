@@ -4,10 +4,11 @@ Nothing here is a GPU, but everything between Python and the kernels is the real
 the mapped runtime, code objects from a folder, the launches. Needs no PyTorch; the reference is plain Python.
 
 SAGE_TEST_LIBRARY: libsage_attention.so.1; SAGE_TEST_HIP: the stand-in libamdhip64; SAGE_TEST_OBJECTS: the folder that
-write_code_objects has filled.
+write_code_objects has filled; SAGE_TEST_TEXT: the device text.
 """
 
 import ctypes
+import hashlib
 import math
 import os
 import random
@@ -26,7 +27,7 @@ library = torchless.module("library")
 paths = torchless.module("paths")
 errors = torchless.module("errors")
 
-LIBRARY, HIP, OBJECTS = (os.environ.get(f"SAGE_TEST_{name}", "") for name in ("LIBRARY", "HIP", "OBJECTS"))
+LIBRARY, HIP, OBJECTS, TEXT = (os.environ.get(f"SAGE_TEST_{name}", "") for name in ("LIBRARY", "HIP", "OBJECTS", "TEXT"))
 
 
 class Half:
@@ -159,6 +160,22 @@ class Emulated(unittest.TestCase):
             # of the bundle was handed to it.
             wanted = "computed" if target.startswith("gfx942") else "named symbol not found"
             self.assertIn(wanted, done.stdout, done.stderr)
+
+    def test_a_choice_beside_the_code_objects_is_used_or_ignored_with_a_reason(self):
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copy(Path(OBJECTS) / "gfx1201" / "kernels.hsaco", folder)
+            digest = hashlib.sha256(Path(TEXT).read_bytes()).hexdigest()
+            good = (f"sage-tuning 1\nsource {digest}\ntarget gfx1201\ngpu Emulated GPU\n"
+                    "choice d64 F16 LONG dense sage_attention_d64_F16_SHORT\nend\n")
+            for text, told in ((good, "1 choice of tuning.txt"), (good[:-5], "tuning.txt is ignored: it is cut off"),
+                               (good.replace("gfx1201", "gfx1200"), 'tuning.txt is ignored: it was measured on "gfx1200"')):
+                (Path(folder) / "tuning.txt").write_text(text)
+                status, handle, failure = make_context(folder)
+                self.assertEqual(status, abi.OK, failure)
+                self.assertIn(told, library.library().sage_context_tuning(handle).decode())
+                self.assertEqual(library.library().sage_context_gpu_name(handle), b"Emulated GPU")
+                self.check(handle, Half((1, 1, 16, 64), 1), Half((1, 1, 33, 64), 2), Half((1, 1, 33, 64), 3))
+                library.library().sage_context_destroy(handle)
 
     def test_only_another_target(self):
         status, handle, text = make_context(Path(OBJECTS) / "other")

@@ -115,6 +115,7 @@ class Context:
     target = "gfx1201"
     runtime_path = "/stand-in/libamdhip64.so"
     kernel_count = 16
+    tuning = ""
     seconds = 0.0
 
 

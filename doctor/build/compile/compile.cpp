@@ -243,7 +243,7 @@ bool TargetResult::complete() const {
 
 Result<TargetResult> compile_target(const TargetRequest& request, const GfxTables& tables,
                                     const TargetCallbacks& callbacks) {
-  auto all = units_of(request.target);
+  auto all = request.units ? request.units : units_of(request.target);
   if (!all) return Error{0, "there are no kernels for " + request.target};
   return TargetCompilation(request, tables, callbacks, *std::move(all)).run();
 }

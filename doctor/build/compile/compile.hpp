@@ -21,6 +21,7 @@ namespace sage {
 /// What to build for one target, with what. The functions may be empty: no cache, no prebuilt objects.
 struct TargetRequest {
   std::string target;
+  std::optional<TargetUnits> units;  ///< nullopt: units_of(target)
   CompilerKind kind = CompilerKind::clang;
   std::string compiler;         ///< path of program or library; empty: nothing is compiled, only cache and prebuilt objects are used
   std::string identity;         ///< compiler_identity()

@@ -302,4 +302,15 @@ Result<JobsEnd> run_jobs(const std::vector<Job>& jobs, std::size_t parallel, OnF
   return Runner(jobs, parallel, on_failure, callbacks).run();
 }
 
+std::string in_words(const JobEnd& end, std::chrono::minutes deadline) {
+  switch (end.ending) {
+    case JobEnding::exited: return "its process ended with status " + std::to_string(end.exit_status);
+    case JobEnding::killed: return "its process was killed by signal " + std::to_string(end.signal);
+    case JobEnding::timed_out: return "it did not end within " + std::to_string(deadline.count()) + " minutes";
+    case JobEnding::stopped: return "it was interrupted";
+    case JobEnding::not_started: break;
+  }
+  return "its process could not be started: " + end.output;
+}
+
 }  // namespace sage

@@ -46,6 +46,9 @@ struct JobEnd {
   [[nodiscard]] bool good() const { return ending == JobEnding::exited && exit_status == 0; }
 };
 
+/// How a process of ours ended that should have given an answer: "it was interrupted". `deadline` is what it was given.
+[[nodiscard]] std::string in_words(const JobEnd& end, std::chrono::minutes deadline);
+
 /// Any of them may be empty. Indices are those of the list of jobs.
 struct JobCallbacks {
   std::function<void(std::size_t)> started;

@@ -15,21 +15,33 @@ Unit prologue() {
           nullptr};
 }
 
-}  // namespace
-
-std::optional<TargetUnits> units_of(std::string_view target) {
+/// The rows of a table for a target. The largest head dims take the compilers longest; one of them started last would be
+/// waited for alone.
+template <class Table>
+std::optional<TargetUnits> units_from(const Table& table, std::string_view target) {
   const auto support = runtime::family_of_target(target);
   if (!support) return std::nullopt;
-  TargetUnits all{support->family, support->fp8, {prologue()}};
-  for (const device::Tile& tile : device::tile_table) {
+  TargetUnits all{support->family, support->fp8, {}};
+  for (const device::Tile& tile : table) {
     if (tile.family != support->family) continue;
     if (tile.pv == device::PvType::fp8 && !support->fp8) continue;
     all.units.push_back({tile.kernel, {tile.kernel}, &tile});
   }
-  // The largest head dims take the compilers longest; one of them started last would be waited for alone.
-  std::stable_sort(all.units.begin() + 1, all.units.end(),
+  std::stable_sort(all.units.begin(), all.units.end(),
                    [](const Unit& a, const Unit& b) { return a.tile->dp > b.tile->dp; });
   return all;
+}
+
+}  // namespace
+
+std::optional<TargetUnits> units_of(std::string_view target) {
+  std::optional<TargetUnits> all = units_from(device::tile_table, target);
+  if (all) all->units.insert(all->units.begin(), prologue());
+  return all;
+}
+
+std::optional<TargetUnits> alternative_units_of(std::string_view target) {
+  return units_from(device::alternative_table, target);
 }
 
 std::vector<std::string> targets_with_kernels() {
@@ -39,7 +51,7 @@ std::vector<std::string> targets_with_kernels() {
 }
 
 const Unit* other_length(const TargetUnits& all, const Unit& unit) {
-  if (unit.tile == nullptr) return nullptr;
+  if (unit.tile == nullptr || unit.tile->alternative) return nullptr;
   const device::Tile& tile = *unit.tile;
   for (const Unit& other : all.units) {
     if (other.tile == nullptr || other.tile == unit.tile) continue;

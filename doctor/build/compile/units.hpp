@@ -28,10 +28,13 @@ inline constexpr std::string_view prologue_unit = "sage_prologue";
 /// `target`: "gfx1201", "gfx90a:xnack-", "sm_90". nullopt when there are no kernels for it.
 [[nodiscard]] std::optional<TargetUnits> units_of(std::string_view target);
 
+/// The alternatives for a target (kernels/device/alternatives.hpp), which no build makes; without the prologue.
+[[nodiscard]] std::optional<TargetUnits> alternative_units_of(std::string_view target);
+
 /// The AMD targets that have kernels, in the order of their names.
 [[nodiscard]] std::vector<std::string> targets_with_kernels();
 
-/// The unit of the other length class of the same tile; nullptr when there is none, and for the prologue.
+/// The unit of the other length class of the same tile; nullptr when there is none, for the prologue and for alternatives.
 [[nodiscard]] const Unit* other_length(const TargetUnits& all, const Unit& unit);
 
 /// "gfx1201-sage_prologue.hsaco", "sm_90-sage_prologue.cubin": what the file is called in the kernels' folder.

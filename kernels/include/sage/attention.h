@@ -169,7 +169,10 @@ sage_status sage_context_from_memory(const sage_object* objects, uint32_t count,
 
 /* The same from all files of a folder (not of folders inside of it) that end in .hsaco, .co, .cubin or .ptx, in the
  * order of their names. A file that is damaged is an error even if others would do: it would be a silent loss of
- * kernels otherwise. Additional errors: SAGE_E_FOLDER (also for NULL). */
+ * kernels otherwise. Additional errors: SAGE_E_FOLDER (also for NULL).
+ *
+ * A file tuning.txt in the folder (sage-doctor bench --tune) says which of the kernels serves which shapes on this GPU.
+ * One that is damaged, or that was made for another GPU or other kernels, is ignored: see sage_context_tuning. */
 sage_status sage_context_from_folder(const char* folder, const sage_context_options* options, sage_context** context,
                                      sage_error* error);
 
@@ -188,6 +191,12 @@ typedef struct sage_context_info {
 
 /* Errors: SAGE_E_NULL_CONTEXT, SAGE_E_NULL_RESULT. */
 sage_status sage_context_describe(const sage_context* context, sage_context_info* info, sage_error* error);
+
+/* Texts that live as long as the context, never NULL; "" for a NULL context.
+ * The GPU's name as its driver has it, "" where it has none. */
+const char* sage_context_gpu_name(const sage_context* context);
+/* What became of the folder's tuning.txt, one line: "6 choices of tuning.txt", or why it is ignored; "": there is none. */
+const char* sage_context_tuning(const sage_context* context);
 
 /* ---- Problems ------------------------------------------------------------------------------------------------------
  */

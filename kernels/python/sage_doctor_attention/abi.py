@@ -99,6 +99,8 @@ PROTOTYPES = {
         ctypes.c_int32,
         [ctypes.c_void_p, ctypes.POINTER(ContextInfo), ctypes.POINTER(Error)],
     ),
+    "sage_context_gpu_name": (ctypes.c_char_p, [ctypes.c_void_p]),
+    "sage_context_tuning": (ctypes.c_char_p, [ctypes.c_void_p]),
     "sage_attention_workspace": (
         ctypes.c_int32,
         [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(Error)],

@@ -20,10 +20,11 @@ class Context:
     """sage_context of one device.
 
     handle: address; index: torch's number of the device; target: "sm_90", "gfx1201"; runtime_path: the driver library in
-    use; kernel_count: attention kernels for this GPU; seconds: what making it took.
+    use; kernel_count: attention kernels for this GPU; tuning: what became of a tuning.txt (`sage-doctor bench --tune`), "" where
+    there is none; seconds: what making it took.
     """
 
-    __slots__ = ("handle", "index", "target", "runtime_path", "kernel_count", "seconds")
+    __slots__ = ("handle", "index", "target", "runtime_path", "kernel_count", "tuning", "seconds")
 
     def __init__(self, handle, index, seconds):
         self.handle = handle
@@ -36,6 +37,7 @@ class Context:
         self.target = info.target.decode()
         self.runtime_path = os.fsdecode(info.runtime_path)
         self.kernel_count = info.kernel_count
+        self.tuning = library().sage_context_tuning(handle).decode("ascii", "replace")
 
 
 _lock = threading.Lock()

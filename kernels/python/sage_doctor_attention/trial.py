@@ -29,7 +29,7 @@ def warmup(device=None, verbose=False):
     """Loads the library and the kernels of one GPU (default: the current one) and runs a small attention, so that the
     first real call, or a graph's capture, finds everything ready. Waits for the GPU.
 
-    Returns {"target", "kernels", "runtime", "load_seconds", "first_call_seconds"}; verbose prints it.
+    Returns {"target", "kernels", "tuning", "runtime", "load_seconds", "first_call_seconds"}; verbose prints it.
     """
     index = _index(device)
     context = contexts.context(index)
@@ -42,11 +42,14 @@ def warmup(device=None, verbose=False):
     facts = {
         "target": context.target,
         "kernels": context.kernel_count,
+        "tuning": context.tuning,
         "runtime": context.runtime_path,
         "load_seconds": context.seconds,
         "first_call_seconds": time.perf_counter() - started,
     }
     if verbose:
+        if facts["tuning"]:
+            print(f"sage_doctor_attention: {facts['tuning']}")
         print(f"sage_doctor_attention: {facts['kernels']} kernels for {facts['target']} through {facts['runtime']}, "
               f"loaded in {facts['load_seconds'] * 1e3:.1f} ms, first call {facts['first_call_seconds'] * 1e3:.2f} ms")
     return facts

@@ -1,6 +1,7 @@
-// Usage: kernel_table DEVICE_TEXT [--limits] [TARGET...]
+// Usage: kernel_table DEVICE_TEXT [--limits | --figures | --alternatives] [TARGET...]
 // Prints for every attention kernel what clang-19 (gfx...) or nvcc (sm_80, sm_89, sm_90) makes of it, so that a change
-// can be judged. --limits prints rows for tests/kernels/gates/limits.cpp instead (AMD targets only).
+// can be judged. --alternatives: the rows of alternatives.hpp. --limits prints rows for tests/kernels/gates/limits.cpp, --figures
+// the whole of kernels/model/figures.inc (AMD targets only).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -60,6 +61,33 @@ void print_limit(const gates::Machine& machine, const gates::KernelFigures& kern
               goal == 0 ? slots : std::min(slots, goal), goal);
 }
 
+void print_figures(const gates::Machine& machine, const gates::KernelFigures& kernel) {
+  const gates::LoopCount& loop = kernel.loop;
+  std::printf("    {\"%s\", \"%s\", %u, %d, %d, %d, %d, %d},\n", std::string{machine.target}.c_str(), kernel.name.c_str(),
+              kernel.metadata.vgpr_count, loop.matrix.int8, loop.matrix.f16, loop.matrix.fp8, loop.hot, loop.rescale);
+}
+
+enum class Print { table, limits, figures };
+
+// False, with the reason on stderr, when the compiler fails.
+bool print_amd(const std::string& text, const gates::Machine& machine, gates::Tiles tiles, Print print) {
+  const test::TemporaryFolder folder;
+  const gates::Measured measured = gates::measure(text, machine, folder.path(), tiles);
+  if (!measured.ok) {
+    std::fprintf(stderr, "%s: %s\n", std::string{machine.target}.c_str(), measured.problem.c_str());
+    return false;
+  }
+  for (const gates::KernelFigures& kernel : measured.kernels) {
+    if (kernel.tile == nullptr) continue;
+    switch (print) {
+      case Print::table: print_row(machine, kernel); break;
+      case Print::limits: print_limit(machine, kernel); break;
+      case Print::figures: print_figures(machine, kernel); break;
+    }
+  }
+  return true;
+}
+
 void print_nvidia_head() {
   std::printf("\n%-8s %-30s %9s %6s %9s %9s %8s %6s %9s %8s\n", "target", "kernel", "BM x BN", "warps", "registers",
               "spill out", "spill in", "shared", "blocks/SM", "mma");
@@ -95,11 +123,16 @@ const gates::NvidiaMachine* find_sm(const std::string& target) {
 int main(int argc, char** argv) {
   std::vector<std::string> targets;
   std::string text;
-  bool as_limits = false;
+  Print print = Print::table;
+  gates::Tiles tiles = gates::Tiles::every_build;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--limits") {
-      as_limits = true;
+      print = Print::limits;
+    } else if (argument == "--figures") {
+      print = Print::figures;
+    } else if (argument == "--alternatives") {
+      tiles = gates::Tiles::alternatives;
     } else if (text.empty()) {
       text = argument;
     } else {
@@ -107,15 +140,16 @@ int main(int argc, char** argv) {
     }
   }
   if (text.empty()) {
-    std::fprintf(stderr, "usage: kernel_table DEVICE_TEXT [--limits] [TARGET...]\n");
+    std::fprintf(stderr, "usage: kernel_table DEVICE_TEXT [--limits | --figures | --alternatives] [TARGET...]\n");
     return 2;
   }
-  const bool with_nvidia = targets.empty() && !as_limits && !test::find_program("nvcc").empty();
+  const bool all = print == Print::table && tiles == gates::Tiles::every_build;
+  const bool with_nvidia = targets.empty() && all && !test::find_program("nvcc").empty();
   if (targets.empty())
-    targets = as_limits ? std::vector<std::string>{"gfx1201", "gfx1100", "gfx90a", "gfx942"}
-                        : std::vector<std::string>{"gfx1201", "gfx1100", "gfx1102", "gfx1151", "gfx90a", "gfx942"};
+    targets = all ? std::vector<std::string>{"gfx1201", "gfx1100", "gfx1102", "gfx1151", "gfx90a", "gfx942"}
+                  : std::vector<std::string>{"gfx1201", "gfx1100", "gfx90a", "gfx942"};
   if (with_nvidia) targets.insert(targets.end(), {"sm_80", "sm_89", "sm_90"});
-  if (!as_limits) print_head();
+  if (print == Print::table) print_head();
   int failures = 0;
   for (const std::string& target : targets) {
     if (const gates::NvidiaMachine* const sm = find_sm(target); sm != nullptr) {
@@ -127,17 +161,8 @@ int main(int argc, char** argv) {
       std::fprintf(stderr, "kernel_table: unknown target %s\n", target.c_str());
       return 2;
     }
-    const test::TemporaryFolder folder;
-    const gates::Measured measured = gates::measure(text, *machine, folder.path());
-    if (!measured.ok) {
-      std::fprintf(stderr, "%s: %s\n", target.c_str(), measured.problem.c_str());
-      ++failures;
-      continue;
-    }
-    for (const gates::KernelFigures& kernel : measured.kernels) {
-      if (kernel.tile == nullptr) continue;
-      as_limits ? print_limit(*machine, kernel) : print_row(*machine, kernel);
-    }
+    if (!print_amd(text, *machine, tiles, print)) ++failures;
+    if (print == Print::figures && !print_amd(text, *machine, gates::Tiles::alternatives, print)) ++failures;
   }
   return failures == 0 ? 0 : 1;
 }

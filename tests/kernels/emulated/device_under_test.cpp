@@ -11,27 +11,31 @@ namespace {
   SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)({ \
       "sage_attention_d" #dp "_" #pv "_" #length, &sage_attention_d##dp##_##pv##_##length}, )
 
+#define SAGE_OTHER_NAME(dp, pv, name, ...)                    \
+  SAGE_IF_ALTERNATIVE(sage_attention_d##dp##_##pv##_##name)({ \
+      "sage_attention_d" #dp "_" #pv "_" #name, &sage_attention_d##dp##_##pv##_##name}, )
+
 Device make_device() {
   Device device;
   device.kernels = {{"sage_statistics", &sage_statistics}, {"sage_finalise", &sage_finalise}, {"sage_quantise", &sage_quantise}};
   const std::vector<std::pair<std::string, Kernel>> f16 = {
 #if defined(SAGE_EMULATED_GFX12)
-      SAGE_TILES_GFX12_F16(SAGE_NAME)
+      SAGE_TILES_GFX12_F16(SAGE_NAME) SAGE_ALTERNATIVES_GFX12_F16(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_GFX11)
-      SAGE_TILES_GFX11_F16(SAGE_NAME)
+      SAGE_TILES_GFX11_F16(SAGE_NAME) SAGE_ALTERNATIVES_GFX11_F16(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_GFX90A) || defined(SAGE_EMULATED_GFX942)
-      SAGE_TILES_GFX9_F16(SAGE_NAME)
+      SAGE_TILES_GFX9_F16(SAGE_NAME) SAGE_ALTERNATIVES_GFX9_F16(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_NVIDIA)
-      SAGE_TILES_NVIDIA_F16(SAGE_NAME)
+      SAGE_TILES_NVIDIA_F16(SAGE_NAME) SAGE_ALTERNATIVES_NVIDIA_F16(SAGE_OTHER_NAME)
 #endif
   };
   const std::vector<std::pair<std::string, Kernel>> fp8 = {
 #if defined(SAGE_EMULATED_GFX12)
-      SAGE_TILES_GFX12_FP8(SAGE_NAME)
+      SAGE_TILES_GFX12_FP8(SAGE_NAME) SAGE_ALTERNATIVES_GFX12_FP8(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_GFX942)
-      SAGE_TILES_GFX9_FP8(SAGE_NAME)
+      SAGE_TILES_GFX9_FP8(SAGE_NAME) SAGE_ALTERNATIVES_GFX9_FP8(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_NVIDIA)
-      SAGE_TILES_NVIDIA_FP8(SAGE_NAME)
+      SAGE_TILES_NVIDIA_FP8(SAGE_NAME) SAGE_ALTERNATIVES_NVIDIA_FP8(SAGE_OTHER_NAME)
 #endif
   };
   device.kernels.insert(device.kernels.end(), f16.begin(), f16.end());

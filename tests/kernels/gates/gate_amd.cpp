@@ -1,11 +1,13 @@
-// Usage: gate_amd DEVICE_TEXT TARGET
-// Compiles the device text with clang-19 and holds the result against the tile table and limits.cpp. Status 77: no such
-// compiler.
+// Usage: gate_amd DEVICE_TEXT TARGET [alternatives]
+// Compiles the device text with clang-19 and holds the result against the tile table, limits.cpp and the figures of the
+// model. Status 77: no such compiler.
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
+#include "figures.hpp"
 #include "limits.hpp"
 #include "measure.hpp"
 #include "programs.hpp"
@@ -48,6 +50,18 @@ std::string_view limits_target(const gates::Machine& machine) {
   return machine.family == device::Family::gfx11 ? "gfx1100" : machine.target;
 }
 
+// The kept figures are those of this text: other patch releases of the compiler may differ a little.
+void check_figures(Gate& gate, const gates::Machine& machine, const gates::KernelFigures& kernel) {
+  if (model::figures_target(machine.target) != machine.target) return;
+  const model::Figures* const kept = model::find_figures(machine.target, kernel.name);
+  gate.expect(kept != nullptr, kernel.name, "has no row in kernels/model/figures.inc");
+  if (kept == nullptr) return;
+  gate.equal(kept->int8 + kept->f16 + kept->fp8, kernel.loop.matrix.total(), kernel.name, "number of matrix instructions that are kept");
+  const double off = std::abs(kept->hot - kernel.loop.hot) / static_cast<double>(kernel.loop.hot);
+  gate.expect(off <= 0.03, kernel.name,
+              "figures.inc has " + std::to_string(kept->hot) + " issue slots, the compiler gives " + std::to_string(kernel.loop.hot));
+}
+
 void check_kernel(Gate& gate, const gates::Machine& machine, const gates::KernelFigures& kernel) {
   const code_object::KernelMetadata& meta = kernel.metadata;
   gate.equal(meta.scratch_bytes_per_lane, 0, kernel.name, "scratch");
@@ -71,6 +85,8 @@ void check_kernel(Gate& gate, const gates::Machine& machine, const gates::Kernel
   gate.expect((tile.pv == device::PvType::fp8 ? kernel.loop.matrix.fp8 : kernel.loop.matrix.f16) > 0, kernel.name,
               "has no matrix instruction of its PV type");
   gate.expect(kernel.occupancy >= 1, kernel.name, "does not fit onto a SIMD");
+  check_figures(gate, machine, kernel);
+  if (tile.alternative) return;
   const gates::Limit* const limit = gates::find_limit(limits_target(machine), kernel.name);
   gate.expect(limit != nullptr, kernel.name, "has no row in limits.cpp");
   if (limit == nullptr) return;
@@ -78,9 +94,9 @@ void check_kernel(Gate& gate, const gates::Machine& machine, const gates::Kernel
   gate.at_most(kernel.loop.slots(), limit->slots, kernel.name, "number of issue slots per iteration");
 }
 
-int run(const std::string& text, const gates::Machine& machine) {
+int run(const std::string& text, const gates::Machine& machine, gates::Tiles tiles) {
   const test::TemporaryFolder folder;
-  const gates::Measured measured = gates::measure(text, machine, folder.path());
+  const gates::Measured measured = gates::measure(text, machine, folder.path(), tiles);
   if (!measured.ok) {
     std::printf("FAIL %s\n", measured.problem.c_str());
     return 1;
@@ -93,11 +109,16 @@ int run(const std::string& text, const gates::Machine& machine) {
     for (const std::string& complaint : code_object::contradictions(measured.object, kernel))
       gate.expect(false, kernel.metadata.name, complaint);
   }
-  std::size_t expected_kernels = 3;
-  for (const char* const name : {device::statistics_kernel, device::finalise_kernel, device::quantise_kernel})
-    gate.expect(measured.object.find_kernel(name) != nullptr, name, "is missing");
-  for (const device::Tile& tile : device::tile_table) {
-    if (tile.family != machine.family || (tile.pv == device::PvType::fp8 && machine.fp8_cycles == 0)) continue;
+  std::size_t expected_kernels = 0;
+  if (tiles == gates::Tiles::every_build) {
+    for (const char* const name : {device::statistics_kernel, device::finalise_kernel, device::quantise_kernel}) {
+      ++expected_kernels;
+      gate.expect(measured.object.find_kernel(name) != nullptr, name, "is missing");
+    }
+  }
+  for (std::size_t i = 0; i < device::tile_count; ++i) {
+    const device::Tile& tile = device::tile_at(i);
+    if (!gates::is_measured(tile, machine, tiles)) continue;
     ++expected_kernels;
     gate.expect(measured.object.find_kernel(tile.kernel) != nullptr, tile.kernel, "is missing");
   }
@@ -112,8 +133,9 @@ int run(const std::string& text, const gates::Machine& machine) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: gate_amd DEVICE_TEXT TARGET\n");
+  const bool alternatives = argc == 4 && std::string_view{argv[3]} == "alternatives";
+  if (argc != 3 && !alternatives) {
+    std::fprintf(stderr, "usage: gate_amd DEVICE_TEXT TARGET [alternatives]\n");
     return 2;
   }
   const gates::Machine* const machine = gates::find_machine(argv[2]);
@@ -127,5 +149,5 @@ int main(int argc, char** argv) {
       return 77;
     }
   }
-  return run(argv[1], *machine);
+  return run(argv[1], *machine, alternatives ? gates::Tiles::alternatives : gates::Tiles::every_build);
 }

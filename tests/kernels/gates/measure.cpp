@@ -11,10 +11,23 @@ std::string compile_command(const std::string& compiler, const std::filesystem::
          "' '" + text.string() + "'";
 }
 
-Measured measure(const std::filesystem::path& text, const Machine& machine, const std::filesystem::path& folder) {
+bool is_measured(const device::Tile& tile, const Machine& machine, Tiles tiles) {
+  return tile.family == machine.family && (tile.pv != device::PvType::fp8 || machine.fp8_cycles != 0) &&
+         tile.alternative == (tiles == Tiles::alternatives);
+}
+
+Measured measure(const std::filesystem::path& text, const Machine& machine, const std::filesystem::path& folder,
+                 Tiles tiles) {
   Measured measured;
   const auto output = folder / (std::string{machine.target} + ".hsaco");
-  const test::Outcome compiled = test::run(compile_command("clang++-19", text, machine.target, output));
+  std::string command = compile_command("clang++-19", text, machine.target, output);
+  if (tiles == Tiles::alternatives) {
+    command += " -DSAGE_ONLY";
+    for (const device::Tile& tile : device::alternative_table) {
+      if (is_measured(tile, machine, tiles)) command += " -DSAGE_PICK_" + std::string{tile.kernel};
+    }
+  }
+  const test::Outcome compiled = test::run(command);
   if (compiled.status != 0) {
     measured.problem = "the compiler failed:\n" + compiled.output;
     return measured;
@@ -35,9 +48,8 @@ Measured measure(const std::filesystem::path& text, const Machine& machine, cons
     KernelFigures figures;
     figures.name = kernel.metadata.name;
     figures.metadata = kernel.metadata;
-    for (const device::Tile& tile : device::tile_table) {
-      if (tile.family == machine.family && figures.name == tile.kernel) figures.tile = &tile;
-    }
+    const std::size_t index = device::tile_index(machine.family, figures.name);
+    if (index != device::tile_count) figures.tile = &device::tile_at(index);
     if (const auto function = functions.find(figures.name); function != functions.end())
       figures.loop = count(function->second);
     if (figures.tile != nullptr) {

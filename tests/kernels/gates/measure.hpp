@@ -12,6 +12,8 @@
 
 namespace sage::gates {
 
+using namespace model;
+
 struct KernelFigures {
   const device::Tile* tile = nullptr;  // null for the prologue
   std::string name;
@@ -28,9 +30,14 @@ struct Measured {
   std::vector<KernelFigures> kernels;
 };
 
+enum class Tiles { every_build, alternatives };  // the rows of tiles.hpp, or those of alternatives.hpp
+
 // Needs clang++-19 and llvm-objdump-19 on PATH. Writes into `folder`.
 [[nodiscard]] Measured measure(const std::filesystem::path& text, const Machine& machine,
-                               const std::filesystem::path& folder);
+                               const std::filesystem::path& folder, Tiles tiles = Tiles::every_build);
+
+// Whether a row is compiled for the machine, and belongs to `tiles`.
+[[nodiscard]] bool is_measured(const device::Tile& tile, const Machine& machine, Tiles tiles);
 
 // The command that compiles the text, shared by all who do.
 [[nodiscard]] std::string compile_command(const std::string& compiler, const std::filesystem::path& text,

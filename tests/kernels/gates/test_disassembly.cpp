@@ -6,7 +6,7 @@
 #include "disassembly.hpp"
 #include "model.hpp"
 
-using namespace sage::gates;
+using namespace sage::model;
 
 namespace {
 

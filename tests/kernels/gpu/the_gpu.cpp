@@ -9,7 +9,8 @@ namespace {
 constexpr int skipped = 77;
 
 constexpr AttentionLibrary linked{&sage_context_from_folder, &sage_context_describe,  &sage_context_destroy,
-                                  &sage_attention_workspace, &sage_attention_kernel, &sage_attention_launch};
+                                  &sage_attention_workspace, &sage_attention_kernel, &sage_attention_launch,
+                                  &sage_context_gpu_name,    &sage_context_tuning};
 
 const Gpu* open() {
   const char* const folder = std::getenv("SAGE_CODE_OBJECTS");

@@ -1,12 +1,17 @@
 // Stands in for libamdhip64 with its real symbol names, and runs what is launched: on emulated lanes, at once, in the
-// calling thread. "GPU" memory is the process's own. What a process needs of HIP (PyTorch's side of it is missing) is
-// what libsage_attention calls, so that its whole way from a file of code objects to numbers can be tested anywhere,
-// from any language.
+// calling thread. "GPU" memory is the process's own. What there is of HIP (PyTorch's side of it is missing) is what
+// libsage_attention calls, so that its whole way from a file of code objects to numbers can be tested anywhere, from any
+// language, and what kernels/trial calls, so that trials and benchmarks run through. Graphs are refused.
+//
+// Events give times of the host's clock, or, with the environment variable EMULATED_HIP_MILLISECONDS, always that one; half of it
+// after a kernel whose name contains EMULATED_HIP_FASTER. EMULATED_HIP_WRONG spoils every output, EMULATED_HIP_CRASH ends the
+// process at the first launch.
 //
 // It is as strict as the real loader where the caller could be wrong: a module must be a code object for the device's
 // target, a function must be one of its kernels, and a kernel that leaves its buffers makes the launch fail.
 //
 // The device is gfx1201, or what the environment variable EMULATED_HIP_TARGET says when the library is loaded.
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -40,6 +45,7 @@ enum HipResult : int {
   no_binary_for_gpu = 209,
   not_found = 500,
   launch_failure = 719,
+  not_supported = 801,
 };
 
 constexpr std::size_t amd_shared_limit = 65536;
@@ -53,12 +59,17 @@ struct Function {
   Kernel run;
 };
 
+struct Event {
+  std::chrono::steady_clock::time_point when;
+};
+
 struct Machine {
   std::string target = "gfx1201";
   int wave_size = 32;
   std::vector<std::pair<std::string, Kernel>> kernels;
   std::map<std::string, std::unique_ptr<Function>> functions;
   std::mutex mutex;
+  std::string launched;  // the last kernel
   std::uint64_t launches = 0;
   std::uint64_t modules = 0;
 
@@ -163,6 +174,7 @@ int hipGetDevice(int* device) {
 int hipGetDevicePropertiesR0600(void* properties, int device) {
   if (device != 0) return invalid_value;
   std::memset(properties, 0, 1472);
+  std::memcpy(properties, "Emulated GPU", 13);
   std::memcpy(static_cast<char*>(properties) + 1160, machine().target.c_str(), machine().target.size() + 1);
   return success;
 }
@@ -218,6 +230,7 @@ int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz,
     return invalid_value;
   SageArgs args;
   std::memcpy(&args, arguments[0], sizeof args);
+  if (std::getenv("EMULATED_HIP_CRASH") != nullptr) std::abort();
   const Function& chosen = *static_cast<const Function*>(function);
   sage_emulator::Launch launch;
   launch.grid = static_cast<int>(gx);
@@ -232,9 +245,101 @@ int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz,
   sage_emulator::run(
       launch, [&] { chosen.run(args); }, memory, report);
   ++machine().launches;
+  machine().launched = chosen.name;
+  if (std::getenv("EMULATED_HIP_WRONG") != nullptr && chosen.name.starts_with("sage_attention_"))
+    *static_cast<unsigned short*>(args.out) ^= 0x7c00;  // the first element, by many powers of two
   if (report.clean()) return success;
   std::fprintf(stderr, "emulated_hip: %s: %s\n", chosen.name.c_str(), report.text().c_str());
   return launch_failure;
+}
+
+int hipInit(unsigned) {
+  return success;
+}
+int hipSetDevice(int device) {
+  return device == 0 ? success : invalid_value;
+}
+int hipDriverGetVersion(int* version) {
+  *version = 60000000;
+  return success;
+}
+
+int hipMalloc(void** at, std::size_t bytes) {
+  *at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  return *at != nullptr ? success : invalid_value;
+}
+int hipFree(void* at) {
+  std::free(at);
+  return success;
+}
+int hipMemsetD8(void* at, unsigned char byte, std::size_t bytes) {
+  std::memset(at, byte, bytes);
+  return success;
+}
+int hipMemsetD8Async(void* at, unsigned char byte, std::size_t bytes, void* /*stream*/) {
+  return hipMemsetD8(at, byte, bytes);
+}
+int hipMemcpyHtoD(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+  return success;
+}
+int hipMemcpyDtoH(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+  return success;
+}
+
+int hipStreamCreateWithFlags(void** stream, unsigned) {
+  *stream = new char;
+  return success;
+}
+int hipStreamDestroy(void* stream) {
+  delete static_cast<char*>(stream);
+  return success;
+}
+int hipStreamSynchronize(void*) {
+  return success;
+}
+int hipStreamBeginCapture(void*, int) {
+  return not_supported;
+}
+int hipStreamEndCapture(void*, void**) {
+  return not_supported;
+}
+int hipGraphInstantiate(void**, void*, void**, char*, std::size_t) {
+  return not_supported;
+}
+int hipGraphLaunch(void*, void*) {
+  return not_supported;
+}
+int hipGraphDestroy(void*) {
+  return not_supported;
+}
+int hipGraphExecDestroy(void*) {
+  return not_supported;
+}
+
+int hipEventCreateWithFlags(void** event, unsigned) {
+  *event = new Event{};
+  return success;
+}
+int hipEventDestroy(void* event) {
+  delete static_cast<Event*>(event);
+  return success;
+}
+int hipEventRecord(void* event, void* /*stream*/) {
+  *static_cast<Event*>(event) = {std::chrono::steady_clock::now()};
+  return success;
+}
+int hipEventSynchronize(void*) {
+  return success;
+}
+int hipEventElapsedTime(float* milliseconds, void* start, void* stop) {
+  const std::chrono::duration<float, std::milli> gone = static_cast<Event*>(stop)->when - static_cast<Event*>(start)->when;
+  const char* const told = std::getenv("EMULATED_HIP_MILLISECONDS");
+  const char* const faster = std::getenv("EMULATED_HIP_FASTER");
+  *milliseconds = told != nullptr ? std::strtof(told, nullptr) : gone.count();
+  if (faster != nullptr && machine().launched.find(faster) != std::string::npos) *milliseconds /= 2;
+  return success;
 }
 
 #pragma GCC visibility pop

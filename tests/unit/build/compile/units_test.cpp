@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace sage {
@@ -59,6 +60,25 @@ TEST_CASE("the other length class is that of the same head dim and type") {
     CHECK(other->tile->pv == unit.tile->pv);
     CHECK(other->tile->length != unit.tile->length);
   }
+}
+
+TEST_CASE("alternatives are units of their own, and no build has them") {
+  for (const char* target : {"gfx1201", "gfx1100", "gfx90a", "gfx942", "sm_80", "sm_90"}) {
+    CAPTURE(target);
+    const auto all = units_of(target);
+    const auto others = alternative_units_of(target);
+    REQUIRE(others.has_value());
+    CHECK(!others->units.empty());
+    CHECK(others->family == all->family);
+    for (const Unit& unit : others->units) {
+      CHECK(unit.tile->alternative);
+      CHECK((all->fp8 || unit.tile->pv == device::PvType::f16));
+      CHECK(other_length(*others, unit) == nullptr);
+      const auto same = [&](const Unit& one) { return one.name == unit.name; };
+      CHECK(std::none_of(all->units.begin(), all->units.end(), same));
+    }
+  }
+  CHECK(!alternative_units_of("gfx906").has_value());
 }
 
 TEST_CASE("files of code objects say target and unit") {

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-namespace sage::gates {
+namespace sage::model {
 namespace {
 
 std::optional<std::uint64_t> hex_number(std::string_view text) {
@@ -194,4 +194,4 @@ LoopCount count(const std::vector<Instruction>& function) {
   return result;
 }
 
-}  // namespace sage::gates
+}  // namespace sage::model

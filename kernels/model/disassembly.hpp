@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sage::gates {
+namespace sage::model {
 
 struct Instruction {
   std::uint64_t address = 0;
@@ -46,4 +46,4 @@ struct LoopCount {
 
 [[nodiscard]] LoopCount count(const std::vector<Instruction>& function);
 
-}  // namespace sage::gates
+}  // namespace sage::model

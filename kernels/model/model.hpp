@@ -12,7 +12,7 @@
 #include "device/plan.hpp"
 #include "disassembly.hpp"
 
-namespace sage::gates {
+namespace sage::model {
 
 struct Machine {
   std::string_view target;
@@ -33,4 +33,4 @@ struct Machine {
 // Share of the peak matrix rate that one iteration reaches, without the rescale body, 0 to 1.
 [[nodiscard]] double modelled_fraction(const Machine& machine, const LoopCount& loop);
 
-}  // namespace sage::gates
+}  // namespace sage::model

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-namespace sage::gates {
+namespace sage::model {
 namespace {
 
 using device::Family;
@@ -48,4 +48,4 @@ double modelled_fraction(const Machine& machine, const LoopCount& loop) {
   return matrix / (matrix + std::max(0.0, vector_cycles * others - hidden_share * matrix));
 }
 
-}  // namespace sage::gates
+}  // namespace sage::model

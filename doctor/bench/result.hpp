@@ -1,0 +1,239 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "probes/base/enum_names.hpp"
+#include "probes/base/result.hpp"
+
+// What a benchmark found: measured by this program, measured by `python -m sage_doctor_attention.bench`, or modelled. One
+// form for all (docs/bench-schema.json), so that one table and one plot serve them.
+
+namespace sage {
+
+inline constexpr std::uint32_t bench_schema_version = 1;
+inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+
+enum class BenchOrigin { measured, modelled };
+
+template <>
+inline constexpr auto enum_names<BenchOrigin> = std::to_array<EnumName<BenchOrigin>>({
+    {BenchOrigin::measured, "measured"},
+    {BenchOrigin::modelled, "modelled"},
+});
+
+/// What was timed: the attention kernel alone on inputs that are quantised already, or all that a caller waits for.
+enum class BenchPart { kernel, call };
+
+template <>
+inline constexpr auto enum_names<BenchPart> = std::to_array<EnumName<BenchPart>>({
+    {BenchPart::kernel, "kernel"},
+    {BenchPart::call, "call"},
+});
+
+struct BenchDevice {
+  std::string name;     ///< "AMD Radeon RX 9070 XT"; empty: the driver has none
+  std::string target;   ///< "gfx1201", "sm_90"
+  std::string runtime;  ///< driver library
+  std::uint32_t driver_version = 0;  ///< as the driver numbers itself; 0: not known
+  std::uint32_t units = 0;           ///< compute units or multiprocessors; 0: not known
+  std::uint32_t clock_mhz = 0;       ///< the highest; 0: not known
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("name", &BenchDevice::name);
+    visit("target", &BenchDevice::target);
+    visit("runtime", &BenchDevice::runtime);
+    visit("driver_version", &BenchDevice::driver_version);
+    visit("units", &BenchDevice::units);
+    visit("clock_mhz", &BenchDevice::clock_mhz);
+  }
+};
+
+struct BenchMethod {
+  std::string clock;  ///< "driver events"
+  std::uint32_t warm_up = 0;
+  std::uint64_t flushed_bytes = 0;  ///< overwritten before each run; 0: caches stayed warm
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("clock", &BenchMethod::clock);
+    visit("warm_up", &BenchMethod::warm_up);
+    visit("flushed_bytes", &BenchMethod::flushed_bytes);
+  }
+};
+
+struct BenchSpread {
+  double min = not_known;
+  double median = not_known;
+  double max = not_known;
+  std::uint32_t runs = 0;
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("min", &BenchSpread::min);
+    visit("median", &BenchSpread::median);
+    visit("max", &BenchSpread::max);
+    visit("runs", &BenchSpread::runs);
+  }
+};
+
+/// Against attention in double precision (Python: float32), on rows of several heads.
+struct BenchAccuracy {
+  double relative_l1 = not_known;
+  double rmse = not_known;
+  double worst_row = not_known;
+  double allowed_l1 = not_known;
+  double allowed_worst_row = not_known;
+  std::uint32_t rows = 0;
+  bool passed = false;
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("relative_l1", &BenchAccuracy::relative_l1);
+    visit("rmse", &BenchAccuracy::rmse);
+    visit("worst_row", &BenchAccuracy::worst_row);
+    visit("allowed_l1", &BenchAccuracy::allowed_l1);
+    visit("allowed_worst_row", &BenchAccuracy::allowed_worst_row);
+    visit("rows", &BenchAccuracy::rows);
+    visit("passed", &BenchAccuracy::passed);
+  }
+};
+
+struct BenchShape {
+  std::uint32_t batch = 1;
+  std::uint32_t heads = 1;
+  std::uint32_t tokens = 1;
+  std::uint32_t head_dim = 64;
+  bool causal = false;
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("batch", &BenchShape::batch);
+    visit("heads", &BenchShape::heads);
+    visit("tokens", &BenchShape::tokens);
+    visit("head_dim", &BenchShape::head_dim);
+    visit("causal", &BenchShape::causal);
+  }
+  friend bool operator==(const BenchShape&, const BenchShape&) = default;
+};
+
+struct BenchRow {
+  std::string contender;  ///< "sage f16", "sdpa flash"
+  BenchPart part = BenchPart::call;
+  BenchShape shape;
+  std::string type = "f16";  ///< of q, k, v and the output
+  std::string kernel;        ///< that ran; empty: not known
+  std::optional<BenchSpread> milliseconds;
+  double tflops = not_known;
+  double peak_share = not_known;  ///< 0 to 1
+  std::optional<BenchAccuracy> accuracy;
+  std::string problem;  ///< why there is no speed; empty: there is one
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("contender", &BenchRow::contender);
+    visit("part", &BenchRow::part);
+    visit("shape", &BenchRow::shape);
+    visit("type", &BenchRow::type);
+    visit("kernel", &BenchRow::kernel);
+    visit("milliseconds", &BenchRow::milliseconds);
+    visit("tflops", &BenchRow::tflops);
+    visit("peak_share", &BenchRow::peak_share);
+    visit("accuracy", &BenchRow::accuracy);
+    visit("problem", &BenchRow::problem);
+  }
+};
+
+/// One kernel on the shape that stands for a class.
+struct TuneTrial {
+  std::string shape_class;  ///< "d64 F16 LONG dense"
+  std::string kernel;
+  std::optional<BenchSpread> milliseconds;  ///< of the kernel alone
+  std::optional<BenchAccuracy> accuracy;
+  std::string problem;  ///< why it is no candidate; empty: it is one
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("shape_class", &TuneTrial::shape_class);
+    visit("kernel", &TuneTrial::kernel);
+    visit("milliseconds", &TuneTrial::milliseconds);
+    visit("accuracy", &TuneTrial::accuracy);
+    visit("problem", &TuneTrial::problem);
+  }
+};
+
+struct TuneChoice {
+  std::string shape_class;
+  std::string kernel;
+  std::string usual;  ///< the kernel that serves the class without a choice
+  double gain = 0;    ///< usual time / chosen time - 1
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("shape_class", &TuneChoice::shape_class);
+    visit("kernel", &TuneChoice::kernel);
+    visit("usual", &TuneChoice::usual);
+    visit("gain", &TuneChoice::gain);
+  }
+};
+
+struct BenchTuning {
+  std::string source_sha256;
+  std::string compiler;  ///< that made the alternatives; empty: none could
+  std::vector<TuneTrial> trials;
+  std::vector<TuneChoice> choices;  ///< classes that another kernel than the usual one serves best
+  bool stored = false;              ///< with the installation
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("source_sha256", &BenchTuning::source_sha256);
+    visit("compiler", &BenchTuning::compiler);
+    visit("trials", &BenchTuning::trials);
+    visit("choices", &BenchTuning::choices);
+    visit("stored", &BenchTuning::stored);
+  }
+};
+
+struct BenchResult {
+  std::uint32_t schema_version = bench_schema_version;
+  std::string tool;  ///< "sage-doctor 0.1.0"
+  std::string time;  ///< UTC, "2026-12-01T03:00:00Z"
+  BenchOrigin origin = BenchOrigin::measured;
+  BenchDevice device;
+  BenchMethod method;
+  std::vector<BenchRow> rows;
+  std::optional<BenchTuning> tuning;
+  std::vector<std::string> notes;
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("schema_version", &BenchResult::schema_version);
+    visit("tool", &BenchResult::tool);
+    visit("time", &BenchResult::time);
+    visit("origin", &BenchResult::origin);
+    visit("device", &BenchResult::device);
+    visit("method", &BenchResult::method);
+    visit("rows", &BenchResult::rows);
+    visit("tuning", &BenchResult::tuning);
+    visit("notes", &BenchResult::notes);
+  }
+
+  /// Some row has no speed because its numbers are wrong, or because it did not run.
+  [[nodiscard]] bool has_problems() const;
+};
+
+/// The formula behind every speed.
+inline constexpr std::string_view bench_formula = "TFLOPS = 4 B H N^2 D / time, half of it for causal";
+
+/// Printed wherever something modelled is.
+inline constexpr std::string_view model_warning =
+    "A MODEL, NOT A MEASUREMENT: issue slots of compiled kernels times the published cycles of their matrix instructions. "
+    "Nothing was timed.";
+
+}  // namespace sage

@@ -1,0 +1,314 @@
+#include "timed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "../runtime/objects.hpp"
+#include "abi_problem.hpp"
+#include "timer.hpp"
+
+namespace sage::trial {
+namespace {
+
+constexpr double budget_ms = 500.0;
+constexpr int fewest_runs = 5;
+constexpr int most_runs = 50;
+// More than the last-level cache of any GPU with kernels (256 MiB on MI300).
+constexpr std::size_t most_flushed = std::size_t{512} << 20U;
+constexpr std::size_t least_flushed = std::size_t{16} << 20U;
+constexpr int rows_of_a_head = 24;
+
+void require(const sage_status status, const sage_error& error) {
+  if (status != SAGE_OK) throw std::runtime_error(error.text);
+}
+
+class Memory {
+ public:
+  Memory(const Gpu& gpu, const std::size_t bytes) : gpu_(gpu), at_(gpu.allocate(bytes)) {}
+  ~Memory() { gpu_.release(at_); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  [[nodiscard]] unsigned char* at() const { return static_cast<unsigned char*>(at_); }
+
+ private:
+  const Gpu& gpu_;
+  void* at_;
+};
+
+// Something to flush with, as large as the memory that is left allows.
+struct Flush {
+  std::unique_ptr<Memory> memory;
+  std::size_t bytes = 0;
+};
+
+Flush make_flush(const Gpu& gpu) {
+  for (std::size_t bytes = most_flushed; bytes >= least_flushed; bytes /= 2) {
+    try {
+      return {std::make_unique<Memory>(gpu, bytes), bytes};
+    } catch (const std::runtime_error&) {
+      continue;
+    }
+  }
+  return {};
+}
+
+// Normal numbers of a head. Making as many as a tensor has would take longer than all that is timed: a block of them
+// is walked through with a step that has no factor in common with its length, from a place of each head's own.
+class Numbers {
+ public:
+  Numbers(const std::uint64_t seed, const int io_type) : block_(length) {
+    Random random(seed);
+    for (auto& x : block_) x = reference::encode(random.normal(), io_type);
+  }
+  [[nodiscard]] std::vector<std::uint16_t> head(const int number, const std::size_t elements) const {
+    std::vector<std::uint16_t> values(elements);
+    std::size_t at = static_cast<std::size_t>(number) * 7919 % length;
+    for (auto& x : values) x = block_[at = (at + step) % length];
+    return values;
+  }
+
+ private:
+  static constexpr std::size_t length = 65521;
+  static constexpr std::size_t step = 40503;
+  std::vector<std::uint16_t> block_;
+};
+
+// The call's tensors, on the GPU and (a head at a time) on the host.
+class Call {
+ public:
+  Call(const Gpu& gpu, const device::Problem& problem)
+      : gpu_(gpu), problem_(problem), q_(1, problem.io_type), k_(2, problem.io_type), v_(3, problem.io_type) {
+    const std::size_t bytes = head_elements() * 2 * static_cast<std::size_t>(heads());
+    for (auto* const memory : {&q_memory_, &k_memory_, &v_memory_, &out_memory_}) *memory = std::make_unique<Memory>(gpu, bytes);
+    for (int head = 0; head < heads(); ++head) {
+      write(*q_memory_, q_, head);
+      write(*k_memory_, k_, head);
+      write(*v_memory_, v_, head);
+    }
+    gpu.fill(out_memory_->at(), 0xff, bytes);
+    const std::int64_t tokens = problem.q_len;
+    const std::int64_t dim = problem.head_dim;
+    stride_ = {problem.q_heads * tokens * dim, tokens * dim, dim, 1};
+    scale_ = 1.0 / std::sqrt(static_cast<double>(dim));
+    asked = abi_problem(problem, scale_, stride_, stride_, stride_, stride_);
+    sage_error error{};
+    std::uint64_t workspace_bytes = 0;
+    require(gpu.library().workspace(gpu.context(), &asked, &workspace_bytes, &error), error);
+    workspace_ = std::make_unique<Memory>(gpu, std::max<std::size_t>(workspace_bytes, 256));
+    buffers.struct_size = sizeof buffers;
+    buffers.version = SAGE_ATTENTION_VERSION;
+    buffers.q = q_memory_->at();
+    buffers.k = k_memory_->at();
+    buffers.v = v_memory_->at();
+    buffers.out = out_memory_->at();
+    buffers.workspace = workspace_->at();
+    buffers.workspace_size = workspace_bytes;
+  }
+
+  void launch(void* stream) const {
+    sage_error error{};
+    require(gpu_.library().launch(gpu_.context(), &asked, &buffers, stream, &error), error);
+  }
+
+  // What the library passes to the attention kernel of `tile`.
+  [[nodiscard]] SageArgs arguments(const device::Tile& tile, std::int64_t& grid) const {
+    SageArgs args{};
+    args.q = buffers.q;
+    args.k = buffers.k;
+    args.v = buffers.v;
+    args.out = buffers.out;
+    args.q_stride = args.k_stride = args.v_stride = args.out_stride = stride_;
+    args.sm_scale = static_cast<float>(scale_);
+    grid = device::fill_args(args, problem_, tile, buffers.workspace).attention;
+    return args;
+  }
+
+  // Some rows of the first, the middle and the last head.
+  [[nodiscard]] Errors errors(const Device& device) const {
+    Errors all;
+    double difference = 0.0;
+    double squares = 0.0;
+    std::vector<int> some = {0, heads() / 2, heads() - 1};
+    some.erase(std::unique(some.begin(), some.end()), some.end());
+    for (const int head : some) {
+      const Errors e = compare(device, result(head), Against::exact, std::max(1, problem_.q_len / rows_of_a_head));
+      difference += e.relative_l1;
+      squares += e.rmse * e.rmse;
+      all.worst_row = std::max(all.worst_row, e.worst_row);
+      all.rows += e.rows;
+      all.not_a_number += e.not_a_number;
+    }
+    all.relative_l1 = difference / static_cast<double>(some.size());
+    all.rmse = std::sqrt(squares / static_cast<double>(some.size()));
+    return all;
+  }
+
+  sage_attention_problem asked{};
+  sage_attention_buffers buffers{};
+
+ private:
+  [[nodiscard]] int heads() const { return problem_.batch * problem_.q_heads; }
+  [[nodiscard]] std::size_t head_elements() const {
+    return static_cast<std::size_t>(problem_.q_len) * static_cast<std::size_t>(problem_.head_dim);
+  }
+  void write(const Memory& memory, const Numbers& numbers, const int head) const {
+    const std::vector<std::uint16_t> values = numbers.head(head, head_elements());
+    gpu_.write(memory.at() + static_cast<std::size_t>(head) * head_elements() * 2, values.data(), values.size() * 2);
+  }
+  // One head as a problem of its own.
+  [[nodiscard]] Result result(const int head) const {
+    Result r;
+    r.problem = problem_;
+    r.problem.batch = r.problem.q_heads = r.problem.kv_heads = 1;
+    r.sm_scale = static_cast<float>(scale_);
+    r.tensors.q = q_.head(head, head_elements());
+    r.tensors.k = k_.head(head, head_elements());
+    r.tensors.v = v_.head(head, head_elements());
+    r.tensors.q_stride = r.tensors.k_stride = r.tensors.v_stride = r.tensors.out_stride = stride_;
+    r.out.resize(head_elements());
+    gpu_.read(r.out.data(), out_memory_->at() + static_cast<std::size_t>(head) * head_elements() * 2, head_elements() * 2);
+    r.row_ran.assign(static_cast<std::size_t>(problem_.q_len), true);
+    return r;
+  }
+
+  const Gpu& gpu_;
+  device::Problem problem_;
+  Numbers q_, k_, v_;
+  std::unique_ptr<Memory> q_memory_, k_memory_, v_memory_, out_memory_, workspace_;
+  SageStrides stride_{};
+  double scale_ = 1.0;
+};
+
+// The attention kernel of a folder of code objects, loaded once more beside the library that has it already.
+class KernelAlone {
+ public:
+  KernelAlone(const Gpu& gpu, const std::string& folder, const device::Tile& tile) : tile_(tile) {
+    check(runtime::Driver::open(gpu.is_hip() ? SAGE_API_HIP : SAGE_API_CUDA, gpu.runtime_path().c_str(), driver_));
+    runtime::Device device;
+    check(driver_.current_device(device));
+    std::vector<runtime::Offered> offered;
+    check(runtime::read_folder(folder.c_str(), offered));
+    std::vector<runtime::Candidate> candidates;
+    check(runtime::select(std::move(offered), driver_.api(), device, candidates));
+    for (const runtime::Candidate& one : candidates) {
+      const bool has = std::any_of(one.kernels.begin(), one.kernels.end(),
+                                   [&](const runtime::KernelFacts& kernel) { return kernel.name == tile.kernel; });
+      if (!has) continue;
+      check(driver_.load(one.image.data(), module_));
+      check(driver_.function(module_, tile.kernel, function_));
+      check(driver_.allow_shared_bytes(function_, shared_bytes()));
+      return;
+    }
+    throw std::runtime_error(std::string("no code object has ") + tile.kernel);
+  }
+  ~KernelAlone() {
+    if (module_ != nullptr) driver_.unload(module_);
+  }
+  KernelAlone(const KernelAlone&) = delete;
+  KernelAlone& operator=(const KernelAlone&) = delete;
+
+  void launch(SageArgs& args, const std::int64_t grid, void* stream) const {
+    check(driver_.launch(function_, static_cast<unsigned>(grid), static_cast<unsigned>(tile_.threads()), shared_bytes(),
+                         stream, &args, tile_.kernel));
+  }
+
+ private:
+  static void check(const runtime::Failure& failure) {
+    if (failure) throw std::runtime_error(failure.text);
+  }
+  [[nodiscard]] unsigned shared_bytes() const {
+    return driver_.api() == runtime::Api::cuda ? static_cast<unsigned>(device::tile_lds_bytes(tile_)) : 0;
+  }
+
+  const device::Tile& tile_;
+  runtime::Driver driver_;
+  runtime::Module module_ = nullptr;
+  runtime::Function function_ = nullptr;
+};
+
+const device::Tile& chosen_tile(const Gpu& gpu, const device::Family family, const sage_attention_problem& asked) {
+  const char* name = nullptr;
+  sage_error error{};
+  require(gpu.library().kernel(gpu.context(), &asked, &name, &error), error);
+  const std::size_t index = device::tile_index(family, name);
+  if (index == device::tile_count) throw std::runtime_error(std::string(name) + " is no kernel of this program");
+  return device::tile_at(index);
+}
+
+class Stream {
+ public:
+  explicit Stream(const Gpu& gpu) : gpu_(gpu), stream_(gpu.make_stream()) {}
+  ~Stream() { gpu_.destroy_stream(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  [[nodiscard]] void* get() const { return stream_; }
+
+ private:
+  const Gpu& gpu_;
+  void* stream_;
+};
+
+}  // namespace
+
+Timed time_problem(const Gpu& gpu, const std::string& folder, const TimedRequest& request) {
+  const Device device = device_of(gpu);
+  const Call call(gpu, request.problem);
+  const Flush flush = make_flush(gpu);
+  const GpuTimer timer(gpu);
+  const Stream stream(gpu);
+  Timed timed;
+  timed.flushed_bytes = flush.bytes;
+  const device::Tile& tile = chosen_tile(gpu, device.family, call.asked);
+  timed.kernel = tile.kernel;
+
+  const auto measure = [&](const auto& enqueue) {
+    const auto once = [&] {
+      if (flush.bytes > 0) timer.fill(flush.memory->at(), 0, flush.bytes, stream.get());
+      return timer.time(stream.get(), enqueue);
+    };
+    double last = 0.0;
+    for (int i = 0; i < std::max(1, request.warm_up); ++i) last = once();
+    const int fitting = static_cast<int>(std::clamp(budget_ms / std::max(last, 1e-3), 1.0 * fewest_runs, 1.0 * most_runs));
+    std::vector<double> times(static_cast<std::size_t>(request.runs > 0 ? request.runs : fitting));
+    for (double& one : times) one = once();
+    return times;
+  };
+
+  gpu.synchronise(nullptr);
+  timed.call_ms = measure([&] { call.launch(stream.get()); });
+  timed.errors = call.errors(device);
+  timed.gate = smoke_gate(request.problem.pv);
+  timed.accurate = timed.errors.rows > 0 && timed.errors.not_a_number == 0 &&
+                   timed.errors.relative_l1 <= timed.gate.relative_l1 && timed.errors.worst_row <= timed.gate.worst_row;
+  try {
+    // The workspace is as the last whole call left it.
+    std::int64_t grid = 0;
+    SageArgs args = call.arguments(tile, grid);
+    const KernelAlone kernel(gpu, folder, tile);
+    timed.kernel_ms = measure([&] { kernel.launch(args, grid, stream.get()); });
+  } catch (const std::runtime_error& problem) {
+    timed.note = std::string("the kernel could not be timed alone: ") + problem.what();
+  }
+  return timed;
+}
+
+GpuFacts gpu_facts(const Gpu& gpu) {
+  GpuFacts facts;
+  if (auto* const version = reinterpret_cast<int (*)(int*)>(gpu.driver_symbol("hipDriverGetVersion", "cuDriverGetVersion"))) {
+    if (version(&facts.driver_version) != 0) facts.driver_version = 0;
+  }
+  if (gpu.is_hip()) return facts;
+  using Attribute = int (*)(int*, int, int);
+  constexpr int clock_khz = 13;
+  constexpr int multiprocessors = 16;
+  auto* const attribute = reinterpret_cast<Attribute>(gpu.driver_symbol(nullptr, "cuDeviceGetAttribute"));
+  if (attribute == nullptr) return facts;
+  int khz = 0;
+  if (attribute(&facts.units, multiprocessors, 0) != 0) facts.units = 0;
+  if (attribute(&khz, clock_khz, 0) == 0) facts.mhz = khz / 1000;
+  return facts;
+}
+
+}  // namespace sage::trial

@@ -1,0 +1,120 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "doctor/bench/plot.hpp"
+#include "doctor/bench/result_json.hpp"
+#include "doctor/bench/result_text.hpp"
+#include "probes/base/text.hpp"
+#include "sample_result.hpp"
+
+using namespace sage;
+
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::string reason_of(const std::string& text) {
+  const Result<BenchResult> read = bench_from_text(text);
+  return read ? "" : read.error().text;
+}
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("bench: what is written as JSON is read again") {
+  BenchResult result = test::sample_result();
+  result.rows.push_back(test::refused_row(4096));
+  result.tuning = BenchTuning{std::string(64, 'a'), "/usr/bin/clang++-19", {}, {{"d64 F16 LONG dense", "a", "b", 0.1}}, true};
+  const std::string text = bench_json(result, Redaction());
+  const Result<BenchResult> read = bench_from_text(text);
+  REQUIRE_MESSAGE(read.ok(), reason_of(text));
+  CHECK(bench_json(*read, Redaction()) == text);
+  CHECK(read->rows.size() == result.rows.size());
+  CHECK(read->rows[0].milliseconds->median == result.rows[0].milliseconds->median);
+  CHECK(std::isnan(read->rows.back().tflops));
+  CHECK(read->tuning->choices.front().gain == 0.1);
+  CHECK(read->has_problems());
+}
+
+TEST_CASE("bench: what means nothing is refused with its place") {
+  const std::string good = bench_json(test::sample_result(), Redaction());
+  CHECK(reason_of(good) == "");
+  CHECK(reason_of("") == "it is no JSON");
+  CHECK(reason_of("[]") == "it is no result of a benchmark: schema_version is missing");
+  CHECK(reason_of(replaced(good, "\"schema_version\": 1", "\"schema_version\": 2")) == "schema_version: this program reads 1, not 2");
+  CHECK(reason_of(replaced(good, "\"tokens\": 1024", "\"tokens\": 0")) == "rows[0]: the shape has nothing in it");
+  CHECK(reason_of(replaced(good, "\"tokens\": 1024", "\"tokens\": \"many\"")) == "rows[0].shape.tokens: expected a whole number of at most 32 bits");
+  CHECK(reason_of(replaced(good, "\"part\": \"kernel\"", "\"part\": \"half\"")).starts_with("rows[0].part: expected one of the names"));
+  CHECK(reason_of(replaced(good, "\"passed\": true", "\"passed\": false")) == "rows[0]: a speed of wrong numbers");
+  CHECK(reason_of(replaced(good, "\"problem\": \"\"", "\"problem\": \"x\"")) == "rows[0]: a speed, and a reason why there is none");
+  CHECK(reason_of(std::string(most_bench_bytes + 1, ' ')).starts_with("it is longer than"));
+}
+
+TEST_CASE("bench: the table fits the terminal and has a speed only beside right numbers") {
+  BenchResult result = test::sample_result();
+  result.rows.push_back(test::refused_row(4096));
+  const std::string text = bench_text(result, 80);
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) CHECK_MESSAGE(line.size() <= 80, line);
+  CHECK(has(text, "AMD Radeon RX 9070 XT (gfx1201), 64 compute units"));
+  CHECK(has(text, "head dim 128, dense, f16, batch 4, 32 heads"));
+  CHECK(has(text, "no speed: wrong numbers: relative L1 0.2"));
+  CHECK(has(text, "50 %"));
+  CHECK(has(text, "512 MiB were overwritten"));
+  result.rows.front().peak_share = not_known;
+  CHECK(has(bench_text(result, 80), "unknown"));
+}
+
+TEST_CASE("bench: a model says so in the table, in the plot and in the page") {
+  BenchResult result;
+  result.origin = BenchOrigin::modelled;
+  result.device.target = "gfx1201";
+  result.notes = {std::string(model_warning)};
+  BenchRow row = test::sample_row("sage f16", BenchPart::kernel, 8192, 1.0);
+  row.milliseconds.reset();
+  row.accuracy.reset();
+  row.tflops = not_known;
+  result.rows = {row};
+  for (const std::string& text : {bench_text(result, 80), bench_svg(result), bench_html(result)}) {
+    CHECK(has(text, "A MODEL, NOT A MEASUREMENT"));
+    CHECK(has(text, "odelled share of"));
+  }
+  CHECK(has(bench_text(result, 80), "Modelled, not measured."));
+}
+
+TEST_CASE("bench: a plot stands alone, whatever names are in it") {
+  BenchResult result = test::sample_result();
+  result.device.name = "<script>alert(1)</script> & \"x\"";
+  result.rows[0].contender = "a<b\x1b[31m";
+  result.rows.push_back(test::refused_row(4096));
+  for (const std::string& text : {bench_svg(result), bench_html(result)}) {
+    CHECK(!has(text, "<script>"));
+    CHECK(!has(text, "\x1b"));
+    CHECK(has(text, "&lt;script&gt;"));
+    CHECK(has(text, "TFLOPS"));
+    CHECK(has(text, "tokens"));
+    CHECK(!has(text, "nan"));
+    CHECK(!has(text, "inf"));
+    CHECK(!has(text, "url("));
+    CHECK(!has(text, "href"));
+  }
+  CHECK(has(bench_html(result), "no speed: wrong numbers"));
+}
+
+TEST_CASE("bench: nothing to show, and one point, are pictures too") {
+  BenchResult result = test::sample_result();
+  result.rows = {test::refused_row(4096)};
+  CHECK(has(bench_svg(result), "There is no speed to show."));
+  result.rows = {test::sample_row("sage f16", BenchPart::call, 4096, 0.001)};
+  CHECK(has(bench_svg(result), "4096"));
+  result.rows[0].tflops = 1e-7;
+  result.rows[0].milliseconds = spread_of({1e9});
+  CHECK(!has(bench_svg(result), "nan"));
+}
