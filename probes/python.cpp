@@ -177,6 +177,7 @@ Python probe_python(const Host& host, const ProbeOptions& options) {
   Python python;
   python.environments = std::move(environments);
   python.comfyui = find_comfyui(host);
+  python.sage_sources = find_sage_sources(host);
   return python;
 }
 

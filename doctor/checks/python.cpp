@@ -120,6 +120,7 @@ std::vector<Check> python_checks() {
       row("python.rocm-sdk-files", "The ROCm SDK wheels are whole", {"python.rocm-sdk-versions"},
           check_rocm_sdk_files),
       row("python.sageattention", "SageAttention can run on ROCm", {"python.torch-flavour"}, check_sageattention),
+      row("python.sage-sources", "SageAttention sources can be built", {"python.torch-flavour"}, check_sage_sources),
       row("python.attention-packages", "Other attention packages", {"python.torch-flavour"},
           check_attention_packages),
   };

@@ -28,6 +28,7 @@ namespace sage {
 [[nodiscard]] std::vector<Finding> check_rocm_sdk_versions(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_rocm_sdk_files(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_sageattention(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_sage_sources(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_attention_packages(const CheckInput& input);
 
 /// The environment that programs get. Where none is known: one of which only the name "python3" is known, enough for the

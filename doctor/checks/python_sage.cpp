@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "doctor/build/compile/units.hpp"
 #include "doctor/checks/python_common.hpp"
 #include "doctor/checks/wording.hpp"
 #include "probes/base/paths.hpp"
@@ -31,7 +32,51 @@ std::string home_of_fork(const PythonEnvironment& environment) {
   return original || homes.empty() ? "" : homes.front();
 }
 
-Finding made_for_cuda(const PythonEnvironment& environment, const PythonPackage& package, const std::string& version) {
+enum class Served { yes, no, unknown };
+
+/// Whether there are kernels of our own for a GPU of this machine.
+Served served_by_our_kernels(const Facts& facts) {
+  if (!facts.gpus.amd.known()) return Served::unknown;
+  Served served = Served::no;
+  for (const Gpu& gpu : *facts.gpus.amd) {
+    if (!gpu.target.known()) {
+      served = Served::unknown;
+    } else if (units_of(*gpu.target)) {
+      return Served::yes;
+    }
+  }
+  return served;
+}
+
+/// Version 1 from its branch, with what is known to go wrong with it on AMD GPUs (facts/sage.md 1a, 2a, 5).
+Remedy version_1(const PythonEnvironment& environment, const std::string& options) {
+  return {"Version 1 from its branch, where the scores of missing keys are masked. Its limits on AMD GPUs: no masks, head "
+          "sizes 64, 96 and 128 only; at 128 its kernels may ask for 72 KiB of LDS where the GPU has 64; with Triton 3.5 "
+          "and 3.6 they may not compile on gfx103x and gfx12xx.",
+          {pip_install(environment) + options + " --no-deps " + fixed_branch},
+          {}};
+}
+
+/// What gives attention of this kind here, the best first. `uninstall`: commands before it, may be none.
+std::vector<Remedy> what_works(const CheckInput& input, const std::vector<std::string>& uninstall,
+                               const std::string& options) {
+  const PythonEnvironment& environment = environment_in_use(input.facts);
+  const Served served = served_by_our_kernels(input.facts);
+  Remedy last = version_1(environment, options);
+  last.commands.insert(last.commands.begin(), uninstall.begin(), uninstall.end());
+  if (served == Served::no) return {std::move(last)};
+  Remedy ours{served == Served::yes ? "The kernels of sage-doctor are for this GPU and take SageAttention's names and arguments."
+                                    : "The kernels of sage-doctor, if there are some for this GPU, take SageAttention's names "
+                                      "and arguments.",
+              uninstall,
+              {}};
+  ours.commands.emplace_back("sage-doctor build --install");
+  ours.commands.push_back(shell_word(environment.executable) + " -m sage_doctor_attention alias");
+  return {std::move(ours), std::move(last)};
+}
+
+Finding made_for_cuda(const CheckInput& input, const PythonPackage& package, const std::string& version) {
+  const PythonEnvironment& environment = environment_in_use(input.facts);
   Finding finding = warn("SageAttention " + version + " is made for CUDA only");
   finding.evidence = package_evidence({package});
   if (environment.sage_binaries.known()) {
@@ -41,24 +86,20 @@ Finding made_for_cuda(const PythonEnvironment& environment, const PythonPackage&
   }
   finding.cause = "Its kernels from version 2 on are CUDA code, built by nvcc alone. CUDA_HOME does not change that.";
   finding.confidence = Confidence::likely;
-  finding.remedies = {{"Use the Triton kernels of version 1, from the branch in which they are right for every length.",
-                       {pip_uninstall(environment) + " " + package.name,
-                        pip_install(environment) + " --no-deps " + fixed_branch},
-                       {}}};
+  finding.remedies = what_works(input, {pip_uninstall(environment) + " " + package.name}, "");
   finding.verify = "sage-doctor check --only python.sageattention";
   return finding;
 }
 
-Finding counts_phantom_keys(const PythonEnvironment& environment, const std::string& version) {
+Finding counts_phantom_keys(const CheckInput& input, const std::string& version) {
+  const PythonEnvironment& environment = environment_in_use(input.facts);
   const SageInstall& sage = environment.sage->front();
   Finding finding = warn("SageAttention " + version +
                          " gives wrong results when the number of keys is no multiple of 64");
   finding.evidence = {{sage.folder + "/attn_qk_int8_per_block.py", "loads K under k_mask, never masks the scores"}};
   finding.cause = "The last tile counts keys that are not there: the output is too small, by 1 % at 1000 keys and by "
                   "30 % at 77, the length of many text prompts. Cosine similarity does not show it.";
-  finding.remedies = {{"Install version 1 from its branch, where the scores are masked.",
-                       {pip_install(environment) + " --force-reinstall --no-deps " + fixed_branch},
-                       {}}};
+  finding.remedies = what_works(input, {}, " --force-reinstall");
   finding.verify = "grep -c 'tl.where(k_mask' " + shell_word(sage.folder + "/attn_qk_int8_per_block.py");
   return finding;
 }
@@ -92,9 +133,34 @@ std::optional<Finding> compiler_may_fail(const CheckInput& input, const std::str
                          "num_stages=1.",
                          {},
                          {}}};
+    if (units_of(*gpu.target)) {
+      finding.remedies.insert(finding.remedies.begin(), {"Or the kernels of sage-doctor, which need no Triton.",
+                                                         {"sage-doctor build --install"},
+                                                         {}});
+    }
     return finding;
   }
   return std::nullopt;
+}
+
+// ---- python.sage-sources
+
+Finding judge_sources(const CheckInput& input, const SageSources& sources) {
+  if (auto skip = skip_unless_known({{"python.sage_sources.version", &sources.version},
+                                     {"python.sage_sources.knows_hip", &sources.knows_hip}})) {
+    return *skip;
+  }
+  const std::string label = "SageAttention" + (sources.version->empty() ? std::string() : " " + *sources.version);
+  if (*sources.knows_hip) return info(label + " in " + sources.folder + ": its build knows ROCm");
+  if (!parse_version(*sources.version)) return info(label + " in " + sources.folder + ": its version is not known");
+  if (version_below(*sources.version, "2")) return pass(label + " in " + sources.folder + " has nothing to compile");
+  Finding finding = warn(label + " in " + sources.folder + " can't be built for ROCm");
+  finding.evidence = {{sources.folder + "/setup.py", "version " + *sources.version + ", no word of ROCm"}};
+  finding.cause = "Its build knows nvcc alone. It stops with \"Cannot find CUDA_HOME\"; with CUDA_HOME set it stops later, or "
+                  "makes code for NVIDIA GPUs.";
+  finding.remedies = what_works(input, {}, "");
+  finding.verify = "sage-doctor check --only python.sage-sources";
+  return finding;
 }
 
 // ---- python.attention-packages
@@ -144,7 +210,7 @@ std::vector<Finding> check_sageattention(const CheckInput& input) {
     if (contains_ignoring_case(version, "rocm") || contains_ignoring_case(version, "hip")) {
       return {info("SageAttention " + version + " is a fork for ROCm")};
     }
-    return {made_for_cuda(environment, *package, version)};
+    return {made_for_cuda(input, *package, version)};
   }
   if (auto skip = skip_unless_known({{"python.environments.sage", &environment.sage}})) return {*skip};
   if (environment.sage->empty()) {
@@ -155,9 +221,21 @@ std::vector<Finding> check_sageattention(const CheckInput& input) {
                                      {"python.environments.sage.masks_tail", &sage.masks_tail}})) {
     return {*skip};
   }
-  if (!*sage.masks_tail) return {counts_phantom_keys(environment, version)};
+  if (!*sage.masks_tail) return {counts_phantom_keys(input, version)};
   if (auto finding = compiler_may_fail(input, version)) return {*std::move(finding)};
   return {pass("SageAttention " + version + " is made of Triton kernels that mask the last keys")};
+}
+
+std::vector<Finding> check_sage_sources(const CheckInput& input) {
+  if (auto skip = skip_without_rocm_torch(input.facts)) return {*skip};
+  if (auto skip = skip_unless_known({{"python.sage_sources", &input.facts.python.sage_sources}})) return {*skip};
+  std::vector<Finding> findings;
+  for (const SageSources& sources : *input.facts.python.sage_sources) {
+    findings.push_back(judge_sources(input, sources));
+    findings.back().subject = sources.folder;
+  }
+  if (findings.empty()) return {not_applicable("no sources of SageAttention are in the working folder")};
+  return findings;
 }
 
 std::vector<Finding> check_attention_packages(const CheckInput& input) {

@@ -107,6 +107,36 @@ Finding no_linker(const CheckInput& input, const TritonInstall& triton) {
   return finding;
 }
 
+/// Where no variable names the HIP runtime. A thin PyTorch has it under the name with a number alone, and a Triton that
+/// does not know the SDK wheels looks for the plain name, except among what is loaded (facts/wheels.md 2.7; bugs.md B33).
+Finding finds_by_itself(const CheckInput& input) {
+  const PythonEnvironment& environment = environment_in_use(input.facts);
+  const TorchInstall& torch = torch_in_use(input.facts);
+  const auto hip_path = input.facts.environment.get("HIP_PATH");
+  if (auto skip = skip_unless_known({{"python.environments.torch.family", &torch.family},
+                                     {"python.environments.triton", &environment.triton},
+                                     {"python.environments.devel", &environment.devel},
+                                     {"environment.HIP_PATH", &hip_path}})) {
+    return *skip;
+  }
+  const TritonInstall* triton = triton_in_use(input.facts);
+  const Finding found = pass("Triton looks for the HIP runtime by itself");
+  if (triton == nullptr || *torch.family != TorchFamily::thin || *environment.devel == DevelState::expanded) return found;
+  if (auto skip = skip_unless_known({{"python.environments.triton.takes_sdk_first", &triton->takes_sdk_first},
+                                     {"python.environments.triton.asks_hipconfig", &triton->asks_hipconfig}})) {
+    return *skip;
+  }
+  const bool told = *triton->asks_hipconfig && hip_path->has_value() && !(*hip_path)->empty();
+  if (*triton->takes_sdk_first || told) return found;
+  Finding finding = info(label_of(*triton) + " finds the HIP runtime once PyTorch is loaded, and not before");
+  finding.evidence = {{triton->folder + "/backends/amd/driver.py", "does not ask rocm_sdk"}};
+  finding.cause = "The ROCm wheels have libamdhip64.so.7 and no libamdhip64.so, the name that it looks for. A program that "
+                  "starts Triton first ends with \"cannot locate libamdhip64.so\".";
+  finding.confidence = Confidence::likely;
+  finding.remedies = {{"In a program of your own, import torch before triton. A newer Triton asks the wheels.", {}, {}}};
+  return finding;
+}
+
 }  // namespace
 
 std::vector<Finding> check_triton_parts(const CheckInput& input) {
@@ -193,7 +223,7 @@ std::vector<Finding> check_triton_libhip(const CheckInput& input) {
   }
   if (tritons_in_use(input.facts).empty()) return {not_applicable("Triton is not installed beside PyTorch")};
   if (variable == nullptr || !value->has_value() || (*value)->empty()) {
-    return {pass("Triton looks for the HIP runtime by itself")};
+    return {finds_by_itself(input)};
   }
   const std::string& path = **value;
   const auto& named = *input.facts.environment.named_paths;

@@ -158,6 +158,8 @@ std::vector<Check> toolchain_checks() {
       row("toolchain.trampoline-shadows", "hipcc on PATH is the one meant", {"gpu.present"},
           check_trampoline_shadows),
       row("toolchain.cxx-headers", "C++ headers that device code can include", {"gpu.present"}, check_cxx_headers),
+      row("toolchain.torch-headers", "PyTorch's headers and the compiler's HIP", {"python.torch-flavour"},
+          check_torch_headers),
       row("toolchain.build-tools", "Host compiler and build tools", {"python.torch-flavour"}, check_build_tools),
   };
 }

@@ -171,7 +171,7 @@ std::vector<Finding> check_build_tools(const CheckInput& input) {
   const bool builds = best_toolchain(facts, input.tables, target_to_build_for(facts), BuildPurpose::extensions) != nullptr;
   const bool triton_suffers = !c_compiler && has_triton(environment);
   Finding finding = info("not there for building extensions: " + join(missing, ", "));
-  finding.evidence = {{"PATH", "no " + join(missing, ", no ")}};
+  finding.evidence = {{"PATH", "not there: " + join(missing, ", ")}};
   finding.remedies = {{"Install what is missing.", {}, {Need::sudo}}};
   const std::string command = command_for(package_family(facts.platform.distribution), install_build_tools);
   if (!command.empty()) finding.remedies.front().commands = {command};

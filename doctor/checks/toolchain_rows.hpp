@@ -17,6 +17,7 @@ namespace sage {
 [[nodiscard]] std::vector<Finding> check_trampoline_shadows(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_build_tools(const CheckInput& input);
 [[nodiscard]] std::vector<Finding> check_cxx_headers(const CheckInput& input);
+[[nodiscard]] std::vector<Finding> check_torch_headers(const CheckInput& input);
 
 /// A skip without AMD GPU, or when the compilers or the kind of one of them are unknown.
 [[nodiscard]] std::optional<Finding> skip_without_compilers(const Facts& facts);

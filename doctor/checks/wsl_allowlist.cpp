@@ -78,6 +78,15 @@ Finding outside_allowlist(const Facts& facts, const Gpu& gpu) {
   return finding;
 }
 
+/// One computes with the graphics card then.
+bool beside_an_accepted_card(const CheckInput& input, const Gpu& gpu) {
+  const auto& all = *input.facts.gpus.amd;
+  return gpu.kind.is(GpuKind::integrated) && std::any_of(all.begin(), all.end(), [&](const Gpu& other) {
+           return other.kind.is(GpuKind::discrete) && other.device_id.known() &&
+                  input.tables.dxg_allowed(*other.device_id);
+         });
+}
+
 Finding allowlisted(const CheckInput& input, const Gpu& gpu, const std::string& place) {
   const Facts& facts = input.facts;
   const std::string id_place = place + ".device_id";
@@ -91,6 +100,10 @@ Finding allowlisted(const CheckInput& input, const Gpu& gpu, const std::string& 
                            " adds it: that is an experiment, and computing may hang");
     finding.evidence.push_back({allowed.file, "0x" + hex(allowed.device_id, 4) + " as " + allowed.target});
     return finding;
+  }
+  if (beside_an_accepted_card(input, gpu)) {
+    return info(gpu.name.value_or("the integrated GPU") + " (" + id +
+                ") is not a GPU that ROCm accepts under WSL; the graphics card is");
   }
   return outside_allowlist(facts, gpu);
 }

@@ -59,12 +59,15 @@ class Judge {
         if (is_reason(message) && (message.candidates.size() > 1) == several) settle(message);
       }
     }
-    const bool explained = std::any_of(settled_.begin(), settled_.end(),
-                                       [](const Settled& one) { return weight(one.finding.status) > 0; });
+    const bool explained = std::any_of(settled_.begin(), settled_.end(), [](const Settled& one) {
+      return !one.advice && weight(one.finding.status) > 0;
+    });
     for (const LogMessage& message : messages) {
       if (!is_reason(message) && !explained) settle(message);
     }
-    std::stable_sort(settled_.begin(), settled_.end(), [](const Settled& a, const Settled& b) { return a.first < b.first; });
+    std::stable_sort(settled_.begin(), settled_.end(), [](const Settled& a, const Settled& b) {
+      return std::pair(a.advice, a.first) < std::pair(b.advice, b.first);
+    });
     std::vector<Finding> findings;
     for (Settled& one : settled_) {
       one.finding.evidence.insert(one.finding.evidence.begin(), one.log_lines.begin(), one.log_lines.end());
@@ -78,6 +81,7 @@ class Judge {
     Finding finding;
     std::vector<Evidence> log_lines;
     std::uint64_t first = 0;  ///< line
+    bool advice = false;      ///< nothing but advice led to it
   };
 
   static bool is_reason(const LogMessage& message) { return message.rule->kind != MessageKind::consequence; }
@@ -284,15 +288,17 @@ class Judge {
   static std::string says(const LogMessage& message) { return filled(message.rule->says, message.words); }
 
   void add(Finding finding, const LogMessage& message) {
+    const bool advice = message.rule->kind == MessageKind::advice;
     const auto same = std::find_if(settled_.begin(), settled_.end(), [&](const Settled& one) {
       return one.finding.id == finding.id && one.finding.subject == finding.subject;
     });
     if (same != settled_.end()) {
       if (weight(finding.status) > weight(same->finding.status)) same->finding = std::move(finding);
+      same->advice = same->advice && advice;
       add_lines(*same, message);
       return;
     }
-    settled_.push_back({std::move(finding), {}, message.first});
+    settled_.push_back({std::move(finding), {}, message.first, advice});
     add_lines(settled_.back(), message);
   }
 

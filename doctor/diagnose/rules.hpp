@@ -20,6 +20,7 @@ enum class MessageKind {
   cause,        ///< tells a reason
   general,      ///< a wide expression, which gives way on a line that a cause matches too
   consequence,  ///< follows from a failure whose reason is told elsewhere, if at all
+  advice,       ///< what somebody did or recommends and what does harm; explains nothing, told last
 };
 
 template <>
@@ -27,6 +28,7 @@ inline constexpr auto enum_names<MessageKind> = std::to_array<EnumName<MessageKi
     {MessageKind::cause, "cause"},
     {MessageKind::general, "general"},
     {MessageKind::consequence, "consequence"},
+    {MessageKind::advice, "advice"},
 });
 
 using ExpressionPointer = std::shared_ptr<const RE2>;

@@ -196,6 +196,20 @@ struct SageInstall {
   }
 };
 
+/// Sources of SageAttention, as from git.
+struct SageSources {
+  std::string folder;
+  Fact<std::string> version;  ///< of setup.py; empty: it names none
+  Fact<bool> knows_hip;       ///< setup.py speaks of ROCm: somebody's port
+
+  template <class Visitor>
+  static void fields(Visitor&& visit) {
+    visit("folder", &SageSources::folder);
+    visit("version", &SageSources::version);
+    visit("knows_hip", &SageSources::knows_hip);
+  }
+};
+
 /// The folder triton/ that an import gets: what it compiles with, and how it looks for the HIP runtime, by its own
 /// source (facts/wheels.md 2.7). Which of that a version has differs between the three distributions.
 struct TritonInstall {
@@ -271,11 +285,13 @@ struct Python {
   /// the one of PATH.
   Fact<std::vector<PythonEnvironment>> environments;
   Fact<std::vector<std::string>> comfyui;  ///< folders of ComfyUI: the working folder, or ComfyUI in it
+  Fact<std::vector<SageSources>> sage_sources;  ///< the working folder, or SageAttention in it
 
   template <class Visitor>
   static void fields(Visitor&& visit) {
     visit("environments", &Python::environments);
     visit("comfyui", &Python::comfyui);
+    visit("sage_sources", &Python::sage_sources);
   }
 };
 

@@ -20,6 +20,7 @@
 #include "probes/kernel_log_filter.hpp"
 #include "probes/loader/load_story.hpp"
 #include "probes/modprobe.hpp"
+#include "probes/sage_install.hpp"
 #include "probes/startup_files.hpp"
 
 namespace sage {
@@ -187,6 +188,10 @@ std::string keep_key_mask(std::string_view contents, const Context&) {
   return other_lines_emptied(contents, [](std::string_view line) { return contains(line, "k_mask"); });
 }
 
+std::string keep_sage_build(std::string_view contents, const Context&) {
+  return other_lines_emptied(contents, tells_of_sage_build);
+}
+
 template <class Wanted>
 std::string only_lines(std::string_view contents, Wanted wanted) {
   std::string kept;
@@ -286,6 +291,7 @@ constexpr std::array rules = {
     Rule{"*/__editable___torch_*_finder.py", keep_mapping},
     Rule{"*/sageattention/attn_qk_int8_per_block.py", keep_key_mask},
     Rule{"*/sageattention/triton/attn_qk_int8_per_block.py", keep_key_mask},
+    Rule{"*/setup.py", keep_sage_build},
     Rule{"*/sage-doctor/*/manifest.json", keep_whole},
     Rule{"*/pyvenv.cfg", keep_venv_settings},
     Rule{"*/.conda/environments.txt", keep_whole},

@@ -129,13 +129,13 @@ std::vector<std::string> index_rows() {
 
 }  // namespace
 
-TEST_CASE("every check and every finding of logs has a page, and every page one of them") {
-  std::set<std::string> ids;
-  for (const Check& check : all_checks()) ids.emplace(check.id);
-  for (const LogFinding& finding : embedded_rules_for_logs().findings) ids.insert(finding.id);
+TEST_CASE("every check and every finding of logs has a page, and every page is about one of them") {
+  std::set<std::string> findings;
+  for (const Check& check : all_checks()) findings.emplace(check.id);
+  for (const LogFinding& finding : embedded_rules_for_logs().findings) findings.insert(finding.id);
   const std::set<std::string> pages = page_ids();
-  for (const std::string& id : ids) CHECK_MESSAGE(pages.contains(id), id);
-  for (const std::string& id : pages) CHECK_MESSAGE(ids.contains(id), id);
+  for (const std::string& id : findings) CHECK_MESSAGE(pages.contains(id), id);
+  for (const std::string& id : pages) CHECK_MESSAGE(findings.contains(id), id);
 }
 
 TEST_CASE("a page has its six sections in order, none of them empty") {

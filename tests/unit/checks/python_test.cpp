@@ -79,6 +79,7 @@ Facts with(PythonEnvironment environment) {
   Facts facts = healthy_facts();
   facts.python.environments = std::vector<PythonEnvironment>{std::move(environment)};
   facts.python.comfyui = std::vector<std::string>{};
+  facts.python.sage_sources = std::vector<SageSources>{};
   return facts;
 }
 
@@ -142,7 +143,7 @@ constexpr auto ids = {
     "python.torch-health",       "python.torch-family",   "python.torch-runpath",     "python.system-rocm",
     "python.import-hang",        "python.amdsmi",         "python.torch-target",      "python.torch-kernels",
     "python.triton-conflict",    "python.triton-libhip",  "python.rocm-sdk-versions", "python.rocm-sdk-files",
-    "python.sageattention",      "python.attention-packages"};
+    "python.sageattention",      "python.sage-sources",   "python.attention-packages"};
 
 }  // namespace
 
@@ -558,6 +559,66 @@ TEST_CASE("python: the kernel of SageAttention 1 is judged by its text, not by i
   CHECK(finding_of("python.sageattention", with(with_sageattention("1.0.6", Fact<bool>()))).status == Status::skip);
 }
 
+TEST_CASE("python: the way out of SageAttention is the one that works on this GPU") {
+  const auto commands = [](const char* target) {
+    Facts facts = with(with_sageattention("2.2.0", true));
+    facts.gpus.amd.value().front().target = std::string(target);
+    return commands_of(finding_of("python.sageattention", facts));
+  };
+  CHECK(contains(commands("gfx1201"), "sage-doctor build --install\n"));
+  CHECK(contains(commands("gfx1201"), "uninstall -y sageattention\nsage-doctor build"));
+  CHECK_FALSE(contains(commands("gfx1030"), "sage-doctor build"));
+  CHECK(contains(commands("gfx1030"), "@sageattention-1\n"));
+  CHECK(contains(commands_of(finding_of("python.sageattention", with(with_sageattention("1.0.6", false)))),
+                 "sage-doctor build --install\n"));
+}
+
+TEST_CASE("python: sources of SageAttention that know nvcc alone are warned of") {
+  const auto judge = [](Fact<std::string> version, Fact<bool> knows_hip) {
+    Facts facts = with(good_venv());
+    SageSources sources;
+    sources.folder = "/home/u/SageAttention";
+    sources.version = std::move(version);
+    sources.knows_hip = std::move(knows_hip);
+    facts.python.sage_sources = std::vector<SageSources>{sources};
+    return finding_of("python.sage-sources", facts);
+  };
+  const Finding upstream = judge("2.2.0"s, false);
+  CHECK(upstream.status == Status::warn);
+  CHECK(upstream.subject == "/home/u/SageAttention");
+  CHECK(contains(commands_of(upstream), "sage-doctor build --install\n"));
+  CHECK(judge("2.2.0"s, true).status == Status::info);
+  CHECK(judge("1.0.6"s, false).status == Status::pass);
+  CHECK(judge(""s, false).status == Status::info);
+  CHECK(judge(Fact<std::string>::unknown("too large"), Fact<bool>::unknown("too large")).status == Status::skip);
+  CHECK(finding_of("python.sage-sources", with(good_venv())).status == Status::skip);
+}
+
+TEST_CASE("toolchain: only headers of an old PyTorch are warned of, and only under a newer HIP") {
+  const auto status = [](std::string torch_version, std::string compiler_version) {
+    PythonEnvironment environment = good_venv();
+    torch_of(environment).version = std::move(torch_version);
+    Facts facts = with(environment);
+    TorchRocmHome home;
+    home.torch_folder = site + "/torch";
+    home.path = std::optional<std::string>("/opt/rocm");
+    facts.toolchains.torch_rocm_homes = std::vector<TorchRocmHome>{home};
+    Toolchain hipcc;
+    hipcc.path = "/opt/rocm/bin/hipcc";
+    hipcc.kind = CompilerKind::hipcc;
+    hipcc.root = "/opt/rocm-" + compiler_version;
+    if (!compiler_version.empty()) hipcc.rocm_version = compiler_version;
+    facts.toolchains.compilers = std::vector<Toolchain>{hipcc};
+    return finding_of("toolchain.torch-headers", facts).status;
+  };
+  CHECK(status("2.1.2+rocm5.6", "6.0.0") == Status::warn);
+  CHECK(status("2.1.2+rocm5.6", "5.6.1") == Status::pass);
+  CHECK(status("2.1.2+rocm5.6", "5.4.0") == Status::pass);
+  CHECK(status("2.9.1+rocm6.4", "7.2.0") == Status::info);
+  CHECK(status("2.1.2+rocm5.6", "") == Status::skip);
+  CHECK(finding_of("toolchain.torch-headers", with(good_venv())).status == Status::skip);
+}
+
 TEST_CASE("python: an environment without PyTorch is worth a warning only where another one has it") {
   PythonEnvironment empty = good_venv();
   empty.torch = std::vector<TorchInstall>{};
@@ -585,6 +646,34 @@ TEST_CASE("SageAttention 1 with the Tritons that fall over it is mentioned, on t
   Facts facts = with(with_sageattention("1.0.6", true));
   facts.gpus.amd.value().front().target = Fact<std::string>::unknown("not known");
   CHECK(finding_of("python.sageattention", facts).status == Status::skip);
+}
+
+TEST_CASE("a Triton that does not ask the ROCm wheels finds their runtime after PyTorch alone") {
+  TritonInstall triton;
+  triton.folder = site + "/triton";
+  triton.version = "3.5.1"s;
+  triton.takes_sdk_first = false;
+  triton.asks_hipconfig = true;
+  PythonEnvironment environment = thin_venv();
+  const auto status = [&](const char* hip_path) {
+    environment.triton = std::vector<TritonInstall>{triton};
+    Facts facts = with(environment);
+    facts.environment.named_paths = std::vector<NamedPath>{};
+    test::set_variable(facts, "TRITON_LIBHIP_PATH", "");
+    test::set_variable(facts, "HIP_PATH", hip_path);
+    return finding_of("python.triton-libhip", facts).status;
+  };
+  CHECK(status("") == Status::info);
+  CHECK(status("/opt/rocm") == Status::pass);
+  triton.asks_hipconfig = false;
+  CHECK(status("/opt/rocm") == Status::info);
+  triton.takes_sdk_first = Fact<bool>();
+  CHECK(status("") == Status::skip);
+  triton.takes_sdk_first = true;
+  CHECK(status("") == Status::pass);
+  triton.takes_sdk_first = false;
+  environment.devel = DevelState::expanded;
+  CHECK(status("") == Status::pass);
 }
 
 TEST_CASE("a number in TRITON_LIBHIP_PATH is wrong for the Tritons that refuse it alone") {

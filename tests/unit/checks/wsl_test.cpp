@@ -187,6 +187,18 @@ TEST_CASE("a GPU outside the list warns unless a dids.conf adds it") {
   CHECK(status("wsl.gpu-allowlist", facts) == Status::info);
 }
 
+TEST_CASE("an integrated GPU outside the list, beside an accepted card, is only told") {
+  Facts facts = rx_7600();
+  Gpu card = facts.gpus.amd->front();
+  card.device_id = 0x7550;
+  card.kind = GpuKind::discrete;
+  facts.gpus.amd.value().front().kind = GpuKind::integrated;
+  facts.gpus.amd.value().push_back(card);
+  CHECK(judge("wsl.gpu-allowlist", facts).front().status == Status::info);
+  facts.gpus.amd.value().back().device_id = 0x7480;
+  CHECK(judge("wsl.gpu-allowlist", facts).front().status == Status::warn);
+}
+
 TEST_CASE("a further id goes beside the librocdxg that the loader finds, without sudo below home") {
   Facts facts = rx_7600();
   RocdxgCopy in_venv = facts.rocm.rocdxg->front();

@@ -76,6 +76,20 @@ sources = ["-"]
   confidence = "certain"
   cause = "See above."
   remedy = "See above."
+
+[[rule]]
+name = "bad-advice"
+kind = "advice"
+status = "warn"
+match = ['chmod 666']
+says = "Bad advice."
+examples = ["-"]
+sources = ["-"]
+  [[rule.cause]]
+  finding = "log.else"
+  confidence = "certain"
+  cause = "It does harm."
+  remedy = "Undo it."
 )toml";
 
 const LogRules& rules() {
@@ -229,6 +243,17 @@ TEST_CASE("judge: consequences only where no reason was found; harmless lines ar
   CHECK(found[0].topic == Topic::log);
   CHECK(found[0].title == "something else");
   CHECK(found[1].id == "log.stopped");
+}
+
+TEST_CASE("judge: advice is told last and explains nothing") {
+  const auto first = judged("chmod 666\nkfd refused\n");
+  REQUIRE(first.size() == 2);
+  CHECK(first[0].id == "device.kfd-access");
+  CHECK(first[1].id == "log.else");
+  const auto alone = judged("chmod 666\nbuild stopped\n");
+  REQUIRE(alone.size() == 2);
+  CHECK(alone[0].id == "log.stopped");
+  CHECK(alone[1].id == "log.else");
 }
 
 TEST_CASE("judge: many lines are counted, and few are shown") {

@@ -514,6 +514,26 @@ TEST_CASE("SageAttention's kernel and home page are read, ComfyUI is seen in the
   CHECK(probe_python(host, {}).comfyui.is({"/home/u/project/ComfyUI"}));
 }
 
+TEST_CASE("sources of SageAttention in the working folder: their version, and whether their build knows ROCm") {
+  MemoryHost host = machine();
+  add_venv(host);
+  const auto sources = [&] { return *probe_python(host, {}).sage_sources; };
+  CHECK(sources().empty());
+  const std::string folder = "/home/u/project/SageAttention";
+  host.file(folder + "/sageattention/core.py", "");
+  REQUIRE(sources().size() == 1);
+  CHECK(sources().front().folder == folder);
+  CHECK_FALSE(sources().front().version.known());
+  host.file(folder + "/setup.py", "# relationship of chips\nsetup(\n    name='sageattention', \n    version='2.2.0' + suffix,\n)\n");
+  CHECK(sources().front().version.is("2.2.0"));
+  CHECK(sources().front().knows_hip.is(false));
+  host.file(folder + "/setup.py", "IS_ROCM = torch.version.hip is not None\n    version = \"2.2.0\"\n");
+  CHECK(sources().front().version.is("2.2.0"));
+  CHECK(sources().front().knows_hip.is(true));
+  host.file(folder + "/setup.py", "version='2.2");
+  CHECK(sources().front().version.is(""));
+}
+
 TEST_CASE("records without METADATA, huge ones and weird names leave facts unknown and end nothing") {
   MemoryHost host = machine();
   add_venv(host);
