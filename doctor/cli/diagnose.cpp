@@ -1,7 +1,7 @@
+#include <spdlog/spdlog.h>
+
 #include <string>
 #include <utility>
-
-#include <spdlog/spdlog.h>
 
 #include "doctor/checks/as_root.hpp"
 #include "doctor/checks/registry.hpp"

@@ -2,14 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <utility>
-
-#include <spdlog/spdlog.h>
 
 #include "doctor/report/wrap.hpp"
 #include "probes/base/errno_name.hpp"
@@ -52,9 +51,11 @@ std::string no_log(mode_t mode) {
 Result<LogInput> from_stdin() {
   LogInput input{Descriptor(dup(STDIN_FILENO)), "stdin"};
   struct stat status {};
-  if (!input.file.valid() || fstat(STDIN_FILENO, &status) != 0) return system_error(errno, "cannot read standard input");
+  if (!input.file.valid() || fstat(STDIN_FILENO, &status) != 0)
+    return system_error(errno, "cannot read standard input");
   if (const std::string what = no_log(status.st_mode); !what.empty()) return Error{0, "standard input " + what};
-  if (isatty(STDIN_FILENO) == 1) say("waiting for a log from the terminal: paste it, then press Ctrl-D. Or name a file: sage-doctor diagnose LOG");
+  if (isatty(STDIN_FILENO) == 1)
+    say("waiting for a log from the terminal: paste it, then press Ctrl-D. Or name a file: sage-doctor diagnose LOG");
   return input;
 }
 
@@ -65,7 +66,8 @@ Result<LogInput> open_log(const std::string& path, const Host& host) {
   // The host does not wait forever for the server of a remote filesystem. All else the file says itself when it is
   // opened: /dev/fd/63 of a shell's <(command) has a path that leads nowhere.
   if (const auto status = host.status(path); !status.ok() && status.error().number == ETIMEDOUT) return status.error();
-  LogInput input{Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), std::filesystem::path(path).filename()};
+  LogInput input{Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)),
+                 std::filesystem::path(path).filename()};
   if (!input.file.valid()) return unreadable(errno, path);
   const int file = input.file.number();
   struct stat status {};
@@ -74,7 +76,8 @@ Result<LogInput> open_log(const std::string& path, const Host& host) {
   fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
   if (S_ISFIFO(status.st_mode)) {
     wait_for_writer(file, path);
-    if (input.name.find_first_not_of("0123456789") == std::string::npos) input.name = "pipe";  // <(command) is /dev/fd/63
+    if (input.name.find_first_not_of("0123456789") == std::string::npos)
+      input.name = "pipe";  // <(command) is /dev/fd/63
   }
   return input;
 }

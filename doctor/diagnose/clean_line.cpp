@@ -32,7 +32,9 @@ std::size_t behind_control_string(std::string_view text, std::size_t at) {
 /// Behind the escape sequence at `at` (ECMA-48).
 std::size_t behind_escape(std::string_view text, std::size_t at) {
   if (at + 1 >= text.size()) return text.size();
-  const auto in = [&](std::size_t i, char first, char last) { return i < text.size() && text[i] >= first && text[i] <= last; };
+  const auto in = [&](std::size_t i, char first, char last) {
+    return i < text.size() && text[i] >= first && text[i] <= last;
+  };
   std::size_t i = at + 1;
   switch (text[i]) {
     case '[':
@@ -40,7 +42,12 @@ std::size_t behind_escape(std::string_view text, std::size_t at) {
       while (in(i, 0x30, 0x3f)) ++i;
       while (in(i, 0x20, 0x2f)) ++i;
       return in(i, 0x40, 0x7e) ? i + 1 : i;
-    case ']': case 'P': case 'X': case '^': case '_': return behind_control_string(text, at);
+    case ']':
+    case 'P':
+    case 'X':
+    case '^':
+    case '_':
+      return behind_control_string(text, at);
     default:
       while (in(i, 0x20, 0x2f)) ++i;
       return in(i, 0x30, 0x7e) ? i + 1 : i;
@@ -53,9 +60,9 @@ struct Replacement {
 };
 
 constexpr std::array replacements = {
-    Replacement{"\u2018", "'"}, Replacement{"\u2019", "'"}, Replacement{"\u201c", "\""}, Replacement{"\u201d", "\""},
-    Replacement{"\u00a0", " "}, Replacement{"\ufeff", ""},  Replacement{"\u200b", ""},   Replacement{"\u200e", ""},
-    Replacement{"\u200f", ""},
+    Replacement{"\u2018", "'"},  Replacement{"\u2019", "'"}, Replacement{"\u201c", "\""},
+    Replacement{"\u201d", "\""}, Replacement{"\u00a0", " "}, Replacement{"\ufeff", ""},
+    Replacement{"\u200b", ""},   Replacement{"\u200e", ""},  Replacement{"\u200f", ""},
 };
 
 }  // namespace

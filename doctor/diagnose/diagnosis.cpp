@@ -30,11 +30,12 @@ constexpr std::array compressions = {
 
 std::optional<Error> unreadable(const LogReader& reader) {
   if (reader.error()) return reader.error();
-  if (reader.bytes() == 0) return Error{0, "the log is empty. Build tools write errors to stderr: catch both with  command > build.log 2>&1"};
+  if (reader.bytes() == 0)
+    return Error{0, "the log is empty. Build tools write errors to stderr: catch both with  command > build.log 2>&1"};
   for (const Compression& row : compressions) {
     if (!reader.first_bytes().starts_with(row.begins_with)) continue;
-    return Error{0, "the log is compressed with " + std::string(row.name) + ". Unpack it on the way:  " +
-                        std::string(row.program) + " LOG | sage-doctor diagnose"};
+    return Error{0, "the log is compressed with " + std::string(row.name) +
+                        ". Unpack it on the way:  " + std::string(row.program) + " LOG | sage-doctor diagnose"};
   }
   return std::nullopt;
 }

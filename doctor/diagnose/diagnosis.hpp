@@ -20,9 +20,9 @@ struct LogReading {
   std::uint64_t lines = 0;
   std::uint64_t bytes = 0;
   TextEncoding encoding = TextEncoding::utf8;
-  std::vector<LogMessage> messages;    ///< point into the rules
-  std::vector<NumberedLine> unknown;   ///< lines that look like a failure and that no rule knows
-  bool unknown_suspect = false;        ///< they do look like one; else they are just the first lines
+  std::vector<LogMessage> messages;   ///< point into the rules
+  std::vector<NumberedLine> unknown;  ///< lines that look like a failure and that no rule knows
+  bool unknown_suspect = false;       ///< they do look like one; else they are just the first lines
 };
 
 /// Reads a log to its end. The Error says what to do: reading failed, it is empty, or it is a compressed file.

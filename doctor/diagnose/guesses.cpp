@@ -22,9 +22,10 @@ constexpr std::size_t widest_example = 160;
 
 /// Words that every message has, and that make none like another.
 const std::set<std::string_view>& common_words() {
-  static const std::set<std::string_view> words = {"and",  "are",  "but",   "can",   "cannot", "could", "error", "failed", "fatal",
-                                                   "file", "for",  "found", "from",  "has",    "have",  "not",   "line",   "the",
-                                                   "this", "that", "too",   "was",   "were",   "will",  "with",  "you",    "warning"};
+  static const std::set<std::string_view> words = {"and",    "are",   "but",  "can",  "cannot", "could",  "error",
+                                                   "failed", "fatal", "file", "for",  "found",  "from",   "has",
+                                                   "have",   "not",   "line", "the",  "this",   "that",   "too",
+                                                   "was",    "were",  "will", "with", "you",    "warning"};
   return words;
 }
 
@@ -79,8 +80,12 @@ class Guesser {
         auto& [best_score, guess] = best[example.rule];
         if (score <= best_score) continue;
         best_score = score;
-        guess = {example.rule->name, example.rule->causes.front().finding, shortened(example.text, widest_example),
-                 suspect.number, suspect.text, shared};
+        guess = {example.rule->name,
+                 example.rule->causes.front().finding,
+                 shortened(example.text, widest_example),
+                 suspect.number,
+                 suspect.text,
+                 shared};
       }
     }
     std::vector<std::pair<double, LogGuess>> order;
@@ -96,7 +101,9 @@ class Guesser {
  private:
   [[nodiscard]] double weight(const std::string& word) const {
     const auto found = rules_with_.find(word);
-    return found == rules_with_.end() ? 0 : std::log(1.0 + static_cast<double>(rule_count_) / static_cast<double>(found->second));
+    return found == rules_with_.end()
+               ? 0
+               : std::log(1.0 + static_cast<double>(rule_count_) / static_cast<double>(found->second));
   }
 
   [[nodiscard]] std::pair<double, std::vector<std::string>> compare(const std::set<std::string>& words,

@@ -52,8 +52,8 @@ LiteralFinder::LiteralFinder(const std::vector<std::string>& literals) : last_ro
     }
   }
 
-  // In the same order, so that the states near the root, where most time is spent, lie together in the caches; but those
-  // that end a literal behind all others, so that one comparison tells them apart.
+  // In the same order, so that the states near the root, where most time is spent, lie together in the caches; but
+  // those that end a literal behind all others, so that one comparison tells them apart.
   std::stable_partition(order.begin(), order.end(), [&](std::uint32_t state) { return found_in_[state].empty(); });
   std::vector<std::uint32_t> place(edges.size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<std::uint32_t>(i * classes_);
@@ -89,8 +89,8 @@ void LiteralFinder::walk(std::string_view text, std::uint32_t at) {
   }
 }
 
-/// Each step waits for the memory read of the one before, so several walks at a time take as long as one. A walk goes on
-/// into the next part as far as a literal can reach that began in its own.
+/// Each step waits for the memory read of the one before, so several walks at a time take as long as one. A walk goes
+/// on into the next part as far as a literal can reach that began in its own.
 void LiteralFinder::walk_in_parts(std::string_view text, std::size_t part) {
   const std::size_t steps = std::min(part + longest_ - 1, text.size() - (lanes - 1) * part);
   std::array<std::uint32_t, lanes> at{};
@@ -101,7 +101,8 @@ void LiteralFinder::walk_in_parts(std::string_view text, std::size_t part) {
       if (state >= first_end_) take(state);
     }
   }
-  for (std::size_t lane = 0; lane + 1 < lanes; ++lane) walk(text.substr(lane * part + steps, part + longest_ - 1 - steps), at[lane]);
+  for (std::size_t lane = 0; lane + 1 < lanes; ++lane)
+    walk(text.substr(lane * part + steps, part + longest_ - 1 - steps), at[lane]);
   walk(text.substr((lanes - 1) * part + steps), at[lanes - 1]);
 }
 

@@ -50,7 +50,7 @@ class LogReader {
 
   LogSource source_;
   Utf16Decoder decoder_;
-  std::vector<char> raw_;     ///< of UTF-16, before it is decoded
+  std::vector<char> raw_;  ///< of UTF-16, before it is decoded
   std::vector<char> buffer_;
   std::size_t begin_ = 0;    ///< of the line that comes next
   std::size_t scanned_ = 0;  ///< no line end stands between begin_ and here

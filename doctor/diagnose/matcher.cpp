@@ -44,8 +44,13 @@ bool matches_near(const LogRule& rule, std::string_view line) {
 }  // namespace
 
 LogMatcher::LogMatcher(const LogRules& rules, RuleExpressions& expressions)
-    : rules_(rules), expressions_(expressions), keys_(expressions.keys().size()), first_look_(first_literals(expressions.keys())),
-      states_(rules.rules.size()), past_(past_lines), key_is_done_(keys_, false) {}
+    : rules_(rules),
+      expressions_(expressions),
+      keys_(expressions.keys().size()),
+      first_look_(first_literals(expressions.keys())),
+      states_(rules.rules.size()),
+      past_(past_lines),
+      key_is_done_(keys_, false) {}
 
 void LogMatcher::look_at(const LogLine& line) {
   for (const std::string_view part : cleaner_.parts(line.text)) look_at_part(line.number, part);
@@ -127,7 +132,8 @@ void LogMatcher::look_back(std::size_t rule) {
   State& state = states_[rule];
   for (std::size_t i = 0; i < past_.size(); ++i) {
     const PastLine& line = past_[(next_past_ + i) % past_.size()];
-    if (line.number > state.near_looked_to && matches_near(rules_.rules[rule], line.text)) state.last_near = line.number;
+    if (line.number > state.near_looked_to && matches_near(rules_.rules[rule], line.text))
+      state.last_near = line.number;
   }
   state.near_looked_to = past_[(next_past_ + past_.size() - 1) % past_.size()].number;
 }
@@ -188,7 +194,8 @@ void LogMatcher::take(std::size_t rule_number, Match match) {
   message.first = std::min(message.first, match.number);
   message.last = std::max(message.last, match.number);
   std::vector<MatchedLine>& lines = message.lines;
-  if (std::any_of(lines.begin(), lines.end(), [&](const MatchedLine& line) { return says_the_same(line, match.line); })) return;
+  if (std::any_of(lines.begin(), lines.end(), [&](const MatchedLine& line) { return says_the_same(line, match.line); }))
+    return;
   if (lines.size() < most_lines) {
     lines.push_back(std::move(match.line));
   } else if (match.line.part == TracebackPart::exception && lines.back().part != TracebackPart::exception) {
@@ -210,7 +217,8 @@ std::vector<LogMessage> LogMatcher::messages() const {
 void LogMatcher::forget_keys() {
   for (std::size_t key = 0; key < keys_; ++key) {
     const std::vector<int>& users = expressions_.expressions_of_key(key);
-    key_is_done_[key] = std::all_of(users.begin(), users.end(), [&](int user) { return has_enough(expressions_.rule_of(user)); });
+    key_is_done_[key] =
+        std::all_of(users.begin(), users.end(), [&](int user) { return has_enough(expressions_.rule_of(user)); });
   }
 }
 

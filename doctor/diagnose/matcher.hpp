@@ -13,8 +13,8 @@
 #include "doctor/diagnose/clean_line.hpp"
 #include "doctor/diagnose/literal_finder.hpp"
 #include "doctor/diagnose/log_reader.hpp"
-#include "doctor/diagnose/rules.hpp"
 #include "doctor/diagnose/rule_expressions.hpp"
+#include "doctor/diagnose/rules.hpp"
 #include "doctor/diagnose/suspects.hpp"
 #include "doctor/diagnose/traceback.hpp"
 
@@ -43,8 +43,8 @@ struct LogMessage {
 /// Looks for the messages of all rules in the lines of a log. Memory is bounded whatever comes.
 class LogMatcher {
  public:
-  static constexpr std::size_t most_lines = 5;         ///< kept of a message
-  static constexpr std::size_t most_subjects = 20;     ///< of a rule; later ones are left out
+  static constexpr std::size_t most_lines = 5;      ///< kept of a message
+  static constexpr std::size_t most_subjects = 20;  ///< of a rule; later ones are left out
   static constexpr std::uint64_t near_lines = 40;
   static constexpr std::uint64_t enough_matches = 10'000;  ///< of a rule; from then on its count stands still
 
@@ -66,9 +66,9 @@ class LogMatcher {
   struct State {
     std::uint64_t matches = 0;
     std::uint64_t last_number = 0;
-    std::uint64_t last_near = 0;      ///< line of the last one that `near` matches
-    std::uint64_t near_looked_to = 0; ///< line up to which that is known
-    std::deque<Match> waiting;        ///< for a line near by
+    std::uint64_t last_near = 0;       ///< line of the last one that `near` matches
+    std::uint64_t near_looked_to = 0;  ///< line up to which that is known
+    std::deque<Match> waiting;         ///< for a line near by
     std::size_t subjects = 0;
   };
   struct PastLine {
@@ -90,14 +90,14 @@ class LogMatcher {
 
   const LogRules& rules_;
   RuleExpressions& expressions_;
-  std::size_t keys_ = 0;         ///< the first literals of first_look_ are those without which no rule matches
-  LiteralFinder first_look_;     ///< at every line
+  std::size_t keys_ = 0;      ///< the first literals of first_look_ are those without which no rule matches
+  LiteralFinder first_look_;  ///< at every line
   LineCleaner cleaner_;
   TracebackFollower traceback_;
   Suspects suspects_;
-  std::vector<State> states_;          ///< by rule
-  std::vector<std::size_t> waiting_;   ///< rules that wait for a line near by
-  std::vector<PastLine> past_;         ///< the last lines, in a ring
+  std::vector<State> states_;         ///< by rule
+  std::vector<std::size_t> waiting_;  ///< rules that wait for a line near by
+  std::vector<PastLine> past_;        ///< the last lines, in a ring
   std::size_t next_past_ = 0;
   std::map<Key, LogMessage> messages_;
   std::vector<bool> key_is_done_;  ///< all rules that need it have had enough matches

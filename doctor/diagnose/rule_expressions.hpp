@@ -12,14 +12,14 @@
 
 namespace sage {
 
-/// The `match` expressions of all rules, and which of them are worth a try in a line, by the literals that it has. Costs
-/// some ten milliseconds to make.
+/// The `match` expressions of all rules, and which of them are worth a try in a line, by the literals that it has.
+/// Costs some ten milliseconds to make.
 class RuleExpressions {
  public:
   explicit RuleExpressions(const LogRules& rules);
 
-  /// Few literals, one of which is in every line that can match: of each expression the longest that it can't do without.
-  /// Words such as "torch" stand in every second line; this leaves them for lines that have more.
+  /// Few literals, one of which is in every line that can match: of each expression the longest that it can't do
+  /// without. Words such as "torch" stand in every second line; this leaves them for lines that have more.
   [[nodiscard]] const std::vector<std::string>& keys() const { return keys_; }
 
   /// The expressions that need a key, by its number.

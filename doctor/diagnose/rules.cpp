@@ -136,7 +136,8 @@ LogFinding read_finding(const toml::table& table, Problems& problems) {
   section.read("id", finding.id);
   section.read("title", finding.title);
   section.close();
-  if (!finding.id.starts_with("log.") || !is_slug(finding.id.substr(4))) section.problem("needs an 'id' such as \"log.some-words\"");
+  if (!finding.id.starts_with("log.") || !is_slug(finding.id.substr(4)))
+    section.problem("needs an 'id' such as \"log.some-words\"");
   if (finding.title.empty()) section.problem("needs a 'title'");
   return finding;
 }
@@ -164,7 +165,8 @@ void look_across(LogRules& rules) {
 }  // namespace
 
 const LogFinding* LogRules::find(std::string_view id) const {
-  const auto found = std::find_if(findings.begin(), findings.end(), [&](const LogFinding& row) { return row.id == id; });
+  const auto found =
+      std::find_if(findings.begin(), findings.end(), [&](const LogFinding& row) { return row.id == id; });
   return found == findings.end() ? nullptr : &*found;
 }
 

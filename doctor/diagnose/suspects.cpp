@@ -15,9 +15,11 @@ constexpr std::size_t most_shapes = 1000;
 
 /// "31 passed, 0 failed" has the words of a failure and is none.
 bool says_that_all_is_well(std::string_view line) {
-  constexpr auto phrases = std::to_array<std::string_view>({" 0 fail", " 0 error", "no error", "without error", "errors: 0", "failed: 0",
-                                                            "failed=0", "-- looking for", "... not found"});
-  return std::any_of(phrases.begin(), phrases.end(), [&](std::string_view phrase) { return contains_ignoring_case(line, phrase); });
+  constexpr auto phrases =
+      std::to_array<std::string_view>({" 0 fail", " 0 error", "no error", "without error", "errors: 0", "failed: 0",
+                                       "failed=0", "-- looking for", "... not found"});
+  return std::any_of(phrases.begin(), phrases.end(),
+                     [&](std::string_view phrase) { return contains_ignoring_case(line, phrase); });
 }
 
 }  // namespace
@@ -25,8 +27,9 @@ bool says_that_all_is_well(std::string_view line) {
 const std::vector<std::string>& Suspects::words() {
   static const std::vector<std::string> words = {
       // Not "error" alone: -Werror stands in every command of a build.
-      "error:",   " error",  "[error",  "failed",  "failure",     "fatal",    "exception", "cannot", "can't", "undefined", "denied",
-      "not found", "aborted", "core dumped", "fault", "killed", "no such", "unable to", "invalid", "unsupported", "mismatch", "refused", "missing"};
+      "error:",  " error",    "[error",  "failed",      "failure",  "fatal",       "exception", "cannot",
+      "can't",   "undefined", "denied",  "not found",   "aborted",  "core dumped", "fault",     "killed",
+      "no such", "unable to", "invalid", "unsupported", "mismatch", "refused",     "missing"};
   return words;
 }
 
@@ -50,7 +53,8 @@ void Suspects::add(std::uint64_t number, std::string_view line) {
 }
 
 void Suspects::add_exception(std::uint64_t number, std::string_view line) {
-  if (exceptions_.size() < most_exceptions && is_new(line)) exceptions_.push_back({number, shortened(line, widest_line)});
+  if (exceptions_.size() < most_exceptions && is_new(line))
+    exceptions_.push_back({number, shortened(line, widest_line)});
 }
 
 void Suspects::add_plain(std::uint64_t number, std::string_view line) {

@@ -17,20 +17,26 @@ constexpr std::uint64_t longest_message = 8;  ///< in lines
 constexpr std::size_t widest_frame = 200;
 constexpr std::string_view first_words = "Traceback (most recent call last)";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 /// The same characters, but any digit for a digit: the time goes on.
 bool like(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return x == y || (is_digit(x) && is_digit(y)); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](char x, char y) { return x == y || (is_digit(x) && is_digit(y)); });
 }
 
-bool is_indented(std::string_view line) { return line.starts_with(' ') || line.starts_with('\t'); }
+bool is_indented(std::string_view line) {
+  return line.starts_with(' ') || line.starts_with('\t');
+}
 
 /// "RuntimeError: ...", "torch.OutOfMemoryError: ...", "KeyboardInterrupt": a dotted name, alone or before a colon.
 bool is_exception(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
   return !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0 || name[0] == '_') &&
-         std::all_of(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; });
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; });
 }
 
 }  // namespace
@@ -66,7 +72,8 @@ bool TracebackFollower::continues_message(std::uint64_t number) const {
 }
 
 std::string_view TracebackFollower::without_prefix(std::string_view line) const {
-  if (line.size() >= prefix_.size() && like(line.substr(0, prefix_.size()), prefix_)) line.remove_prefix(prefix_.size());
+  if (line.size() >= prefix_.size() && like(line.substr(0, prefix_.size()), prefix_))
+    line.remove_prefix(prefix_.size());
   return line;
 }
 

@@ -36,8 +36,8 @@ class Utf16Decoder {
   void put(unsigned unit, char*& at);
 
   TextEncoding encoding_ = TextEncoding::utf8;
-  int odd_byte_ = -1;         ///< the first half of a unit
-  unsigned high_half_ = 0;    ///< of a pair of surrogates
+  int odd_byte_ = -1;       ///< the first half of a unit
+  unsigned high_half_ = 0;  ///< of a pair of surrogates
 };
 
 }  // namespace sage

@@ -88,7 +88,8 @@ std::string filled(std::string_view text, const Words& words) {
 
 std::vector<std::string> names_in(std::string_view text) {
   std::vector<std::string> names;
-  walk(text, [](std::string_view) {}, [&](std::string_view name) { names.emplace_back(name); });
+  walk(
+      text, [](std::string_view) {}, [&](std::string_view name) { names.emplace_back(name); });
   return names;
 }
 

@@ -23,7 +23,7 @@ struct UnknownLogLine {
 struct LogGuess {
   std::string rule;
   std::string finding;
-  std::string example;              ///< of the known message
+  std::string example;  ///< of the known message
   std::uint64_t line = 0;
   std::string text;                 ///< that line
   std::vector<std::string> shared;  ///< words

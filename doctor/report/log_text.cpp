@@ -25,7 +25,8 @@ std::string unknown_part_text(const LogSummary& log, std::size_t width) {
   };
   if (log.nothing_known()) {
     say(log.unknown.empty() ? "No rule knows what this log says, and no line looks like a failure."
-                            : "No rule knows what this log says.", "", "");
+                            : "No rule knows what this log says.",
+        "", "");
   } else if (!log.unknown.empty()) {
     say("No failure that is known stands in this log.", "", "");
   }

@@ -114,7 +114,9 @@ TEST_CASE("diagnosis: text that is near to nothing gives no guess") {
 
 TEST_CASE("guesses: rare words count more, the best rule comes first and each once") {
   const LogRules rules = some_rules();
-  const std::vector<NumberedLine> lines = {{1, "thrust and complex.h"}, {2, "thrust/detail/complex.h is nowhere"}, {3, "GLIBCXX version found, of some other library"}};
+  const std::vector<NumberedLine> lines = {{1, "thrust and complex.h"},
+                                           {2, "thrust/detail/complex.h is nowhere"},
+                                           {3, "GLIBCXX version found, of some other library"}};
   const auto guesses = guess(lines, rules);
   REQUIRE(guesses.size() == 2);
   CHECK(guesses[0].rule == "header");

@@ -101,7 +101,8 @@ TEST_CASE("log reader: a long line without an end is the last") {
 }
 
 TEST_CASE("log reader: UTF-16 of either order, with and without a mark, in any pieces") {
-  const std::u16string words = u"Traceback: na\u00efve \u4f60\u597d \U0001f600\u010a\r\nsecond line, long enough for a guess\n";
+  const std::u16string words =
+      u"Traceback: na\u00efve \u4f60\u597d \U0001f600\u010a\r\nsecond line, long enough for a guess\n";
   const std::vector<Line> expected = {{1, "Traceback: na\u00efve \u4f60\u597d \U0001f600\u010a\r"},
                                       {2, "second line, long enough for a guess"}};
   for (const bool big : {false, true}) {
@@ -118,7 +119,10 @@ TEST_CASE("log reader: UTF-16 of either order, with and without a mark, in any p
 }
 
 TEST_CASE("log reader: UTF-16 that is broken off or has half a pair") {
-  std::string bytes = utf16(u"\ufeff" u"ab", false);
+  std::string bytes = utf16(
+      u"\ufeff"
+      u"ab",
+      false);
   bytes += utf16(std::u16string(1, static_cast<char16_t>(0xd83d)) + u"c", false) + "x";
   CHECK(read_all(bytes) == std::vector<Line>{{1, "ab\ufffdc\ufffd"}});
 }

@@ -89,8 +89,9 @@ TEST_CASE("matcher: the rules of this test are sound") {
 }
 
 TEST_CASE("matcher: fields are captured, subjects kept apart, candidates chosen") {
-  const auto found = messages_in("a\ncannot open /dev/kfd: Permission denied\ncannot open /dev/dri/renderD128: Access denied\n"
-                                 "cannot open /dev/kfd: Permission denied\ncannot open /etc/shadow: Permission denied\n");
+  const auto found = messages_in(
+      "a\ncannot open /dev/kfd: Permission denied\ncannot open /dev/dri/renderD128: Access denied\n"
+      "cannot open /dev/kfd: Permission denied\ncannot open /etc/shadow: Permission denied\n");
   REQUIRE(found.size() == 2);
   CHECK(found[0].rule->name == "refused");
   CHECK(found[0].subject == "/dev/kfd");
@@ -137,7 +138,8 @@ TEST_CASE("matcher: colours, carriage returns and NULs hide nothing") {
 }
 
 TEST_CASE("matcher: the words around a match are shown of a long line, printable") {
-  const auto found = messages_in(std::string(5000, 'a') + " \xff cannot open /dev/kfd: denied \xe2\x80\xae " + std::string(5000, 'b') + "\n");
+  const auto found = messages_in(std::string(5000, 'a') + " \xff cannot open /dev/kfd: denied \xe2\x80\xae " +
+                                 std::string(5000, 'b') + "\n");
   REQUIRE(found.size() == 1);
   const std::string& text = found[0].lines.at(0).line.text;
   CHECK(contains(text, "cannot open /dev/kfd: denied"));
@@ -181,7 +183,8 @@ TEST_CASE("matcher: of tracebacks the exception counts, with its last frames") {
 TEST_CASE("matcher: the message of an exception may have several lines") {
   const auto found = messages_in(
       "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    f()\n"
-      "RuntimeError: HIP error:\nsome advice\ncannot open /dev/kfd: denied\n" + lines_of_x(20) + "cannot open /dev/dri/x: denied\n");
+      "RuntimeError: HIP error:\nsome advice\ncannot open /dev/kfd: denied\n" +
+      lines_of_x(20) + "cannot open /dev/dri/x: denied\n");
   REQUIRE(found.size() == 2);
   CHECK(found[0].lines[0].part == TracebackPart::exception);
   CHECK(found[0].lines[0].frames.size() == 1);
@@ -189,7 +192,9 @@ TEST_CASE("matcher: the message of an exception may have several lines") {
 }
 
 TEST_CASE("matcher: a traceback that breaks off before the exception still tells what it can") {
-  const auto found = messages_in("Traceback (most recent call last):\n  File \"c.py\", line 3, in g\n    raise E('cannot open /dev/kfd: denied')\n");
+  const auto found = messages_in(
+      "Traceback (most recent call last):\n  File \"c.py\", line 3, in g\n    raise E('cannot open /dev/kfd: "
+      "denied')\n");
   REQUIRE(found.size() == 1);
   CHECK(found[0].lines[0].line.number == 3);
 }
@@ -210,8 +215,9 @@ TEST_CASE("matcher: an exception that no rule knows is the first suspect") {
   RuleExpressions expressions(rules());
   LogMatcher matcher(rules(), expressions);
   std::uint64_t number = 0;
-  for (const std::string_view line : lines("warning: an error may follow\nTraceback (most recent call last):\n  File \"x\", line 1\n"
-                                           "    raise Oops('error')\nmy.Oops: went wrong\nall fine\n")) {
+  for (const std::string_view line :
+       lines("warning: an error may follow\nTraceback (most recent call last):\n  File \"x\", line 1\n"
+             "    raise Oops('error')\nmy.Oops: went wrong\nall fine\n")) {
     matcher.look_at({++number, line});
   }
   CHECK(matcher.messages().empty());

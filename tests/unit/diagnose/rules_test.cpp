@@ -66,7 +66,8 @@ bool matches(const LogRules& rules, RuleExpressions& expressions, const LogRule&
   std::uint64_t number = 0;
   for (const std::string_view line : lines(text)) matcher.look_at({++number, line});
   const std::vector<LogMessage> messages = matcher.messages();
-  return std::any_of(messages.begin(), messages.end(), [&](const LogMessage& message) { return message.rule == &rule; });
+  return std::any_of(messages.begin(), messages.end(),
+                     [&](const LogMessage& message) { return message.rule == &rule; });
 }
 
 /// One rule alone, so that others can't take its place.
@@ -166,7 +167,8 @@ TEST_CASE("rules: a mistake names the file, the line and the key, and the row is
 }
 
 TEST_CASE("rules: expressions for compilers' failures are those of the build") {
-  const LogRules rules = read(changed("match = ['cannot load (?P<file>\\S+)', 'no way", "compiler_failure = \"disk-full\"\nmatch = ['no way"));
+  const LogRules rules = read(
+      changed("match = ['cannot load (?P<file>\\S+)', 'no way", "compiler_failure = \"disk-full\"\nmatch = ['no way"));
   REQUIRE(rules.rules.size() == 1);
   const std::vector<std::string> expected = failure_expressions("disk-full");
   REQUIRE(expected.size() > 1);
@@ -180,7 +182,8 @@ TEST_CASE("embedded rules: they are sound") {
   RuleExpressions expressions(rules);
   // What is possible in an empty line has no literal, and would never be tried.
   for (const int number : expressions.possible_in("")) {
-    FAIL_CHECK("no literal of four characters: " << rules.rules[expressions.rule_of(number)].name << ": " << expressions.expression(number).pattern());
+    FAIL_CHECK("no literal of four characters: " << rules.rules[expressions.rule_of(number)].name << ": "
+                                                 << expressions.expression(number).pattern());
   }
 }
 
@@ -218,7 +221,8 @@ TEST_CASE("embedded rules: together they still know each other's examples") {
   RuleExpressions expressions(rules);
   for (const LogRule& rule : rules.rules) {
     if (rule.kind == MessageKind::general) continue;
-    for (const std::string& text : rule.examples) CHECK_MESSAGE(matches(rules, expressions, rule, text), (rule.name + ": " + text));
+    for (const std::string& text : rule.examples)
+      CHECK_MESSAGE(matches(rules, expressions, rule, text), (rule.name + ": " + text));
   }
 }
 
@@ -226,7 +230,8 @@ TEST_CASE("embedded rules: each matches its examples and none of its near misses
   for (const LogRule& rule : embedded_rules_for_logs().rules) {
     const LogRules one = alone(rule);
     RuleExpressions expressions(one);
-    for (const std::string& text : rule.examples) CHECK_MESSAGE(matches(one, expressions, one.rules[0], text), (rule.name + ": " + text));
+    for (const std::string& text : rule.examples)
+      CHECK_MESSAGE(matches(one, expressions, one.rules[0], text), (rule.name + ": " + text));
     for (const std::string& text : rule.counter_examples) {
       CHECK_MESSAGE(!matches(one, expressions, one.rules[0], text), (rule.name + ": " + text));
     }
