@@ -87,7 +87,8 @@ Diagnosis diagnose(const LogReading& reading, const LogRules& rules, const std::
       if (summary.unknown.size() < most_unknown_lines) summary.unknown.push_back({line.number, line.text});
     }
   }
-  summary.guesses = guess(reading.unknown, rules);
+  // Beside a known message, lines that look like no failure want no guess.
+  if (reading.unknown_suspect || diagnosis.findings.empty()) summary.guesses = guess(reading.unknown, rules);
   return diagnosis;
 }
 

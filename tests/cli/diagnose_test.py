@@ -79,6 +79,7 @@ class Verdicts(Folder):
         (finding,) = report["findings"]
         self.assertEqual((finding["id"], finding["status"]), ("device.kfd-access", "warn"))
         self.assertIn("does not show it now", finding["observed"])
+        self.assertEqual(report["log"]["guesses"], [], "a known message wants no guess, least of all itself")
         self.assertIn("excluded here, device.kfd-access", [row["source"] for row in finding["evidence"]])
         self.assertEqual(report_of(REFUSED + "\n", "--strict", "--capture", CAPTURES / "healthy-9070xt")[1], 1)
 
