@@ -117,7 +117,8 @@ std::set<std::string> page_ids() {
 /// The rows of the index: "* what is seen:" and the lines below it.
 std::vector<std::string> index_rows() {
   std::vector<std::string> rows;
-  for (const std::string_view line : split(index_text(), '\n')) {
+  const std::string text = index_text();  // the lines are views of it
+  for (const std::string_view line : split(text, '\n')) {
     if (line.starts_with("* ")) {
       rows.emplace_back(line);
     } else if (line.starts_with("  ") && !rows.empty()) {
