@@ -118,7 +118,7 @@ BuildPlanning make_build_plan(const Facts& facts, const GfxTables& tables, const
 
   for (const TargetPlan& one : plan.targets) {
     const bool here = std::find(plan.gpus.begin(), plan.gpus.end(), processor_of(one.target)) != plan.gpus.end();
-    const bool nvidia = one.units.family == device::Family::nvidia && has_nvidia(facts);
+    const bool nvidia = device::is_nvidia(one.units.family) && has_nvidia(facts);
     if (here) plan.runtimes = hip_runtimes(facts);
     if (nvidia) plan.runtimes.emplace_back("libcuda.so.1");
     plan.gpu_expected = plan.gpu_expected || here || nvidia;

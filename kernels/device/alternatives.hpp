@@ -68,8 +68,7 @@
 
 #define SAGE_ALTERNATIVES_NVIDIA_F16(X)                   \
   X(64, F16, B128K64, 4, 2, 64, 2, 2, 2, PLAIN)           \
-  X(64, F16, B64K128, 4, 1, 128, 2, 2, 3, PLAIN)          \
-  X(128, F16, B128K32, 4, 2, 32, 2, 2, 2, PLAIN)
+  X(64, F16, B64K128, 4, 1, 128, 2, 2, 3, PLAIN)
 
 #define SAGE_ALTERNATIVES_NVIDIA_FP8(X)                   \
   X(64, FP8, B128K64, 4, 2, 64, 2, 2, 2, PLAIN)           \

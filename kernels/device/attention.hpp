@@ -60,9 +60,21 @@ struct UnitsOf {
   Unit unit[count];
 };
 
+template <class Arch>
+constexpr int ones_behind_tiles() {
+  if constexpr (Arch::queries_in_shared) return Arch::ones_bytes;
+  return 0;
+}
+
+// Products of fp8 take a second set of accumulators there.
+template <class Arch>
+constexpr bool kept_for_fp8(const int dp) {
+  return ones_behind_tiles<Arch>() != 0 && Arch::exact_lse && dp > 96;
+}
+
 template <class Arch, int kDp, int kPv, int kWaves, int kGroups, int kKeys, int kKBuffers, int kVBuffers>
 struct Attention {
-  static_assert(kKBuffers == 2, "the loop alternates between two K tiles");
+  static_assert(Arch::queries_in_shared ? kVBuffers == kKBuffers : kKBuffers == 2, "see walk_stages() and walk_buffers()");
   static constexpr int threads = kWaves * Arch::wave_size;
   static constexpr int blocks = kKeys / kKeysPerScale;
   static constexpr int lanes_queries = Arch::queries_per_lane;
@@ -70,22 +82,27 @@ struct Attention {
   static constexpr int out_tiles = kDp / Arch::out_tile;
   static constexpr int v_element = kPv == SAGE_PV_FP8 ? 1 : 2;
   static constexpr int k_bytes = kKeys * Arch::k_row_bytes(kDp);
-  static constexpr int v_bytes = kDp * Arch::v_row_bytes(kKeys);
+  static constexpr int v_bytes = Arch::queries_in_shared ? kDp * kKeys * v_element : kDp * Arch::v_row_bytes(kKeys);
   static constexpr int q_bytes = Arch::queries_in_shared ? queries * Arch::k_row_bytes(kDp) : 0;
   // Where registers are short, each thread keeps in shared memory what the products do not need: see Kept.
-  static constexpr bool state_in_shared = Arch::queries_in_shared && kGroups > 1;
-  static constexpr bool copy_in_shared = state_in_shared || (Arch::queries_in_shared && kDp * v_element > 256);
-  static constexpr int kept_units = (copy_in_shared ? 2 : 0) + (state_in_shared ? 2 + kGroups * (Arch::exact_lse ? 2 : 1) : 0);
+  static constexpr bool state_in_shared = Arch::queries_in_shared && (kGroups > 1 || kKeys > 64 || kDp * v_element > 256 || kept_for_fp8<Arch>(kDp));
+  static constexpr int kept_units = state_in_shared ? 3 + kGroups * (Arch::exact_lse ? 2 : 1) : 0;
   static constexpr int state_bytes = threads * kept_units * 16;
-  static constexpr int shared_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + q_bytes + state_bytes;
-  // Shared memory: the first K buffer, the first V buffer, the second ones, Q. Buffers of a kind that has two are `buffer_step` apart.
+  static constexpr int v_parts = ones_behind_tiles<Arch>() != 0 ? kKeys / 64 : 1;
+  static constexpr int extra_bytes = ones_behind_tiles<Arch>() * v_parts * kKBuffers;
+  static constexpr int barrier_bytes = ones_behind_tiles<Arch>() != 0 ? kKBuffers * 16 : 0;
+  static constexpr int tiles_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + extra_bytes;
+  static constexpr int shared_bytes = tiles_bytes + q_bytes + state_bytes + barrier_bytes;
+  // Shared memory: the first K buffer, the first V buffer, the further ones, Q, what threads keep, barriers. Buffers of a kind that has two
+  // are `buffer_step` apart.
   static constexpr int buffer_step = k_bytes + (kVBuffers == 2 ? v_bytes : 0);
   static constexpr int v_start = kVBuffers == 2 ? k_bytes : kKBuffers * k_bytes;
 
   typedef typename Arch::Lane Lane;
   typedef typename Arch::Scores Scores;
   typedef typename Arch::Probabilities Probabilities;
-  typedef typename Arch::template Copy<kDp, kKeys, threads> Copy;
+  typedef typename Arch::Out Out;
+  typedef typename Arch::template Query<kDp> Query;
 
   // State of one query group in one lane.
   struct Limits {
@@ -108,16 +125,21 @@ struct Attention {
     const float* k_scales;
     u32 v_lane;
     int unmasked_end;  // uniform: from the tile with this key on, this wave must mask
-    int first_query;
+    int where;     // AMD: this wave's first query; NVIDIA: tiles of the workgroup (a register more in the loop would be spilled)
     int wave_end;  // uniform: end of this wave's keys
+  };
+
+  struct Source {  // first byte of this head's K and V^T in the workspace
+    const u8* k;
+    const u8* v;
   };
 
   // What may lie in shared memory instead of registers, in units of 16 bytes a thread. Asking for it again is one load; what is held across
   // the products is spilled by the compiler, at a place of its choice and with a load for every word.
-  enum Kept { kept_copy = 0, kept_walk = 2, kept_limits = 4, kept_exact = 4 + kGroups };
+  enum Kept { kept_source = 0, kept_walk = 1, kept_limits = 3, kept_exact = 3 + kGroups };
 
   static SAGE_FN SharedRef kept(const SharedRef shared, const int unit) {
-    return shared + (shared_bytes - state_bytes + (unit * threads + Arch::thread_id()) * 16);
+    return shared + (shared_bytes - barrier_bytes - state_bytes + (unit * threads + Arch::thread_id()) * 16);
   }
   template <bool kInShared, class T>
   static SAGE_FN void keep(const SharedRef shared, const int unit, const T& x) {
@@ -162,10 +184,84 @@ struct Attention {
     return bits_as<float>(maximum(low, high));
   }
 
+  // The same where an instruction takes the largest of three: four of them for eight values.
+  static SAGE_FN float block_max3(const Scores& s, const int q) {
+    int x[8] = {};
+    int count = 0;
+    SAGE_UNROLL for (int i = 0; i < 16; ++i) {
+      if (Arch::query_slot(i) == q) x[count++] = Arch::bits(s, i);
+    }
+    const int low = maximum(maximum(x[0], x[1]), x[2]);
+    const int high = maximum(maximum(x[3], x[4]), x[5]);
+    return bits_as<float>(maximum(maximum(maximum(low, x[6]), x[7]), high));
+  }
+
   static SAGE_FN int limit_of(const SageArgs& a, const int query) {
     if (a.mask == SAGE_MASK_NONE) return a.kv_len;
     const int shift = a.mask == SAGE_MASK_CAUSAL_BOTTOM_RIGHT ? a.kv_len - a.q_len : 0;
     return maximum(0, minimum(a.kv_len, query + shift + 1));
+  }
+
+  static SAGE_FN void mask_tile(Scores (&s)[blocks], const Lane lane, const int first_key, const SageArgs& a, const int group_query) {
+    int limit[lanes_queries];
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+      limit[q] = limit_of(a, minimum(group_query + Arch::query_of(lane, q), a.q_len - 1));
+    }
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) mask_block(s[b], lane, first_key + b * kKeysPerScale, limit);
+  }
+
+  // P = exp2(score * c - offset - max), per block of keys and query.
+  struct Exponents {
+    float c[blocks][lanes_queries];
+    float offset[blocks][lanes_queries];
+  };
+
+  // The largest exponent of each query, max not yet subtracted; true when one has outgrown its row's maximum.
+  static SAGE_FN bool bound(const Scores (&s)[blocks], const Rows& rows, const float (&k_scale)[blocks], Exponents& e,
+                            float (&top)[lanes_queries]) {
+    bool grows = false;
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+      SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+        e.c[b][q] = Arch::min(rows.limits.scale[q] * k_scale[b], kScaleCap);
+        e.offset[b][q] = kMagic * e.c[b][q];
+        const float block_top = Arch::fma(block_max(s[b], q), e.c[b][q], -e.offset[b][q]);
+        top[q] = b == 0 ? block_top : Arch::max(top[q], block_top);
+      }
+      grows = grows || top[q] > rows.limits.max[q] + Arch::lazy_threshold;
+    }
+    return grows;
+  }
+  // Raises the maxima to where the exponents are, and everything summed up so far with them.
+  static SAGE_FN void rescale(Rows& rows, Out (&out)[out_tiles], const float (&top)[lanes_queries], const SharedRef shared,
+                              const int group) {
+    float alpha[lanes_queries];
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+      const float next = Arch::max(rows.limits.max[q], Arch::ceiling(Arch::row_max(top[q])));
+      alpha[q] = Arch::exp2(rows.limits.max[q] - next);
+      rows.limits.max[q] = next;
+    }
+    keep<state_in_shared>(shared, kept_limits + group, rows.limits);
+    if constexpr (Arch::exact_lse) {
+      rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) rows.exact.of[q] *= alpha[q];
+      keep<state_in_shared>(shared, kept_exact + group, rows.exact);
+    }
+    Arch::scale(rows.sum, alpha);
+    SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::scale(out[d], alpha);
+  }
+  static SAGE_FN void exponentials(float (&x)[16], const Scores& s, const Exponents& e, const int b, const Rows& rows) {
+    float shift[lanes_queries];
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) shift[q] = e.offset[b][q] + (rows.limits.max[q] - Arch::p_offset);
+    SAGE_UNROLL for (int i = 0; i < 16; ++i) {
+      const int q = Arch::query_slot(i);
+      x[i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s, i)), e.c[b][q], -shift[q]));
+    }
+  }
+
+  static SAGE_FN void add_exact(Rows& rows, const float (&x)[16], const SharedRef shared, const int group) {
+    rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
+    SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact.of[Arch::query_slot(i)] += x[i];
+    keep<state_in_shared>(shared, kept_exact + group, rows.exact);
   }
 
   // Online softmax of one query group over one tile; scores in, packed probabilities out.
@@ -173,55 +269,17 @@ struct Attention {
   // The output is divided by the sum of the rounded probabilities, so that rounding cancels where few keys dominate. Log-sum-exp would show
   // that rounding (3 % of a row with one key in fp8, 0.1 % in f16 rounded toward zero): it gets a sum of the unrounded ones, only when asked for.
   static SAGE_FN void softmax(Scores (&s)[blocks], Probabilities (&p)[blocks], Rows& rows,
-                              typename Arch::Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
+                              Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
                               const bool want_lse, const Lane lane, const int first_key, const SageArgs& a,
                               const int group_query, const SharedRef shared, const int group) {
     rows.limits = fetch<state_in_shared>(shared, kept_limits + group, rows.limits);
-    if (masked) {
-      int limit[lanes_queries];
-      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        limit[q] = limit_of(a, minimum(group_query + Arch::query_of(lane, q), a.q_len - 1));
-      }
-      SAGE_UNROLL for (int b = 0; b < blocks; ++b) mask_block(s[b], lane, first_key + b * kKeysPerScale, limit);
-    }
-    float c[blocks][lanes_queries];
-    float offset[blocks][lanes_queries];
+    if (masked) mask_tile(s, lane, first_key, a, group_query);
+    Exponents e;
     float top[lanes_queries] = {};
-    bool grows = false;
-    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-      SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-        c[b][q] = Arch::min(rows.limits.scale[q] * k_scale[b], kScaleCap);
-        offset[b][q] = kMagic * c[b][q];
-        const float block_top = Arch::fma(block_max(s[b], q), c[b][q], -offset[b][q]);
-        top[q] = b == 0 ? block_top : Arch::max(top[q], block_top);
-      }
-      grows = grows || top[q] > rows.limits.max[q] + Arch::lazy_threshold;
-    }
-    if (Arch::any(grows)) {
-      float alpha[lanes_queries];
-      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const float next = Arch::max(rows.limits.max[q], Arch::ceiling(Arch::row_max(top[q])));
-        alpha[q] = Arch::exp2(rows.limits.max[q] - next);
-        rows.limits.max[q] = next;
-      }
-      keep<state_in_shared>(shared, kept_limits + group, rows.limits);
-      if constexpr (Arch::exact_lse) {
-        rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
-        SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) rows.exact.of[q] *= alpha[q];
-        keep<state_in_shared>(shared, kept_exact + group, rows.exact);
-      }
-      Arch::scale(rows.sum, alpha);
-      SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::scale(out[d], alpha);
-    }
+    const bool grows = bound(s, rows, k_scale, e, top);
+    if (Arch::any(grows)) rescale(rows, out, top, shared, group);
     float x[blocks][16];
-    SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-      float shift[lanes_queries];
-      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) shift[q] = offset[b][q] + (rows.limits.max[q] - Arch::p_offset);
-      SAGE_UNROLL for (int i = 0; i < 16; ++i) {
-        const int q = Arch::query_slot(i);
-        x[b][i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s[b], i)), c[b][q], -shift[q]));
-      }
-    }
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) exponentials(x[b], s[b], e, b, rows);
     if constexpr (Arch::exact_lse) {
       if (want_lse) {
         rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
@@ -238,7 +296,7 @@ struct Attention {
     Arch::schedule_fence();
   }
 
-  static SAGE_FN void store_row(const SageArgs& a, const typename Arch::Out (&out)[out_tiles], const Lane lane, const int q,
+  static SAGE_FN void store_row(const SageArgs& a, const Out (&out)[out_tiles], const Lane lane, const int q,
                                 const float inverse, const float* v_scale, const i64 row) {
     constexpr int run = Arch::out_run;
     SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) {
@@ -292,56 +350,186 @@ struct Attention {
   }
 
   static SAGE_FN void run(const SageArgs& a, const SharedRef shared) {
-    const Place p = place(a);
-    const int thread = p.thread;
-    const int wave = p.wave;
-    const Lane lane = p.lane;
-    const int first_query = p.first_query;
+    if constexpr (Arch::queries_in_shared) {
+      walk_stages(a, shared);
+    } else {
+      walk_buffers(a, shared);
+    }
+  }
 
-    typename Arch::template Query<kDp> query[kGroups];
-    Rows rows[kGroups];
-    typename Arch::Out out[kGroups][out_tiles];
-    const SharedRef q_shared = shared + (kKBuffers * k_bytes + kVBuffers * v_bytes);
+  static SAGE_FN void start_queries(const SageArgs& a, const Place& p, Query (&query)[kGroups], Rows (&rows)[kGroups],
+                                    Out (&out)[kGroups][out_tiles], const SharedRef shared) {
+    const SharedRef q_shared = shared + (tiles_bytes);
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
-      const int group_query = first_query + g * Arch::query_tile;
+      const int group_query = p.first_query + g * Arch::query_tile;
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const int row = minimum(group_query + Arch::query_of(lane, q), a.q_len - 1);
+        const int row = minimum(group_query + Arch::query_of(p.lane, q), a.q_len - 1);
         rows[g].limits.scale[q] = global_load<float>(a.q_scale + static_cast<i64>(p.slice) * a.q_len + row);
         rows[g].limits.max[q] = kNothing;
         rows[g].exact.of[q] = 0.0f;
       }
       keep<state_in_shared>(shared, kept_limits + g, rows[g].limits);
       if constexpr (Arch::exact_lse) keep<state_in_shared>(shared, kept_exact + g, rows[g].exact);
-      const int row = minimum(group_query + Arch::query_of(lane, 0), a.q_len - 1);
-      Arch::template load_query<kDp>(query[g], lane, a.q8 + (static_cast<i64>(p.slice) * a.q_len + row) * kDp,
-                                     q_shared + (wave * kGroups + g) * Arch::query_tile * Arch::k_row_bytes(kDp));
+      const int row = minimum(group_query + Arch::query_of(p.lane, 0), a.q_len - 1);
+      Arch::template load_query<kDp>(query[g], p.lane, a.q8 + (static_cast<i64>(p.slice) * a.q_len + row) * kDp,
+                                     q_shared + (p.wave * kGroups + g) * Arch::query_tile * Arch::k_row_bytes(kDp));
       Arch::clear(rows[g].sum);
       SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::clear(out[g][d]);
     }
-
+  }
+  static SAGE_FN int tile_count(const SageArgs& a, const Place& p) {
     const int last_row = minimum(p.tile * queries + queries, a.q_len) - 1;
-    const int tiles = (limit_of(a, last_row) + kKeys - 1) / kKeys;  // of the workgroup
+    return (limit_of(a, last_row) + kKeys - 1) / kKeys;
+  }
+  static SAGE_FN Walk start_walk(const SageArgs& a, const Place& p, const Query (&query)[kGroups]) {
     Walk walk;
-    walk.wave_end = limit_of(a, minimum(first_query + kGroups * Arch::query_tile, a.q_len) - 1);
-    walk.unmasked_end = limit_of(a, first_query);
-    walk.first_query = first_query;
-    if constexpr (Arch::queries_in_shared) walk.query = query[0].at;
-
-    Copy copy;
-    copy.init(thread, a.k8 + static_cast<i64>(p.kv) * a.key_padded * kDp,
-              static_cast<const u8*>(a.vt) + static_cast<i64>(p.kv) * kDp * a.key_padded * v_element, a.key_padded);
+    int end = p.first_query + kGroups * Arch::query_tile;
+    if constexpr (Arch::queries_in_shared) {
+      walk.query = query[0].at;
+      if (Arch::warpgroups) end = (p.first_query / 64 + 1) * 64;  // the four warps go together
+    }
+    walk.wave_end = limit_of(a, minimum(end, a.q_len) - 1);
+    walk.unmasked_end = limit_of(a, p.first_query);
+    walk.where = Arch::queries_in_shared ? tile_count(a, p) : p.first_query;
     walk.k_scales = a.k_scale + static_cast<i64>(p.kv) * (a.key_padded / kKeysPerScale);
+    walk.k_lane = Arch::k_lane(p.lane, kDp);
+    walk.v_lane = Arch::v_lane(p.lane, Arch::queries_in_shared ? kDp : kKeys);
+    return walk;
+  }
+
+  // One tile: scores, softmax, second product.
+  static SAGE_FN void work(const SageArgs& a, const Lane lane, const int tile, Walk& walk, Query (&query)[kGroups], Rows (&rows)[kGroups],
+                           Out (&out)[kGroups][out_tiles], const typename Arch::Seed seed, const SharedRef shared,
+                           const SharedRef k_tile, const SharedRef v_tile) {
+    const int first_key = tile * kKeys;
+    walk = fetch<state_in_shared>(shared, kept_walk, walk);
+    const SharedRef k_at = k_tile + walk.k_lane;
+    if constexpr (Arch::queries_in_shared) query[0].at = walk.query;
+    Scores s[blocks][kGroups];
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+      SAGE_UNROLL for (int g = 0; g < kGroups; ++g) Arch::start(s[b][g], seed);
+      Arch::template score_block<kDp, kGroups>(s[b], k_at, b, lane, query);
+    }
+    float k_scale[blocks];
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(walk.k_scales + tile * blocks + b);
+    walk = fetch<state_in_shared>(shared, kept_walk, walk);
+    const bool masked = first_key + kKeys > walk.unmasked_end;
+    Probabilities weights[blocks][kGroups];
+    SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+      Scores group_scores[blocks];
+      Probabilities group_p[blocks];
+      SAGE_UNROLL for (int b = 0; b < blocks; ++b) group_scores[b] = s[b][g];
+      softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, a,
+              walk.where + g * Arch::query_tile, shared, g);
+      SAGE_UNROLL for (int b = 0; b < blocks; ++b) weights[b][g] = group_p[b];
+    }
+    const SharedRef v_at = v_tile + fetch<state_in_shared>(shared, kept_walk, walk).v_lane;
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+      Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, weights[b]);
+    }
+  }
+
+  static SAGE_FN float base_of(const Rows& rows, const int q) {
+    if constexpr (Arch::p_offset == 0.0f) return rows.limits.max[q];
+    return rows.limits.max[q] - Arch::p_offset;
+  }
+
+  // The same with the groups side by side, one vote and one branch for all of them, and block by block from the probabilities on: the
+  // exponentials of a block are computed while the tensor core multiplies the block before.
+  template <class Advance>
+  static SAGE_FN void work_abreast(const SageArgs& a, const int tile, Walk& walk, Query (&query)[kGroups], Rows (&rows)[kGroups],
+                                   Out (&out)[kGroups][out_tiles], const typename Arch::Seed seed, const SharedRef shared,
+                                   const SharedRef k_tile, const SharedRef v_tile, const Advance& advance) {
+    constexpr bool crowded = !Arch::warpgroups && blocks * kGroups > 4;  // the scores of a tile leave few registers
+    const Lane lane = Arch::lane(Arch::thread_id());
+    const int first_key = tile * kKeys;
+    const SharedRef k_at = k_tile + walk.k_lane;
+    query[0].at = walk.query;
+    float k_scale[blocks];
+    SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(walk.k_scales + tile * blocks + b);
+    Scores s[kGroups][blocks];
+    if constexpr (Arch::warpgroups) {
+      Arch::template score_tile<kDp, blocks>(s[0], walk.query, k_at, seed);
+    } else SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+      Scores block[kGroups];
+      // Else more fragments of K are loaded ahead than there are registers.
+      if (b > 0 && crowded) Arch::wave_barrier();
+      SAGE_UNROLL for (int g = 0; g < kGroups; ++g) Arch::start(block[g], seed);
+      Arch::template score_block<kDp, kGroups>(block, k_at, b, lane, query);
+      SAGE_UNROLL for (int g = 0; g < kGroups; ++g) s[g][b] = block[g];
+    }
+    if (!crowded) advance(tile);
+    walk = fetch<state_in_shared>(shared, kept_walk, walk);
+    if (first_key + kKeys > walk.unmasked_end) {
+      SAGE_UNROLL for (int g = 0; g < kGroups; ++g) mask_tile(s[g], lane, first_key, a, place(a).first_query + g * Arch::query_tile);
+    }
+    Exponents e[kGroups];
+    float top[kGroups][lanes_queries];
+    bool grows = false;
+    SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+      rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+          e[g].c[b][q] = Arch::min(rows[g].limits.scale[q] * k_scale[b], kScaleCap);
+          e[g].offset[b][q] = Arch::fma(kMagic, e[g].c[b][q], base_of(rows[g], q));
+          const float block_top = Arch::fma(block_max3(s[g][b], q), e[g].c[b][q], -e[g].offset[b][q]);
+          top[g][q] = b == 0 ? block_top : Arch::max(top[g][q], block_top);
+        }
+        if (top[g][q] > Arch::p_offset + Arch::lazy_threshold) grows = true;
+      }
+    }
+    if (Arch::any(grows)) {
+      SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+        // From the scores again: before the first tile the maximum is so low that nothing is left of an exponent above it.
+        bound(s[g], rows[g], k_scale, e[g], top[g]);
+        rescale(rows[g], out[g], top[g], shared, g);
+      }
+    }
+    const SharedRef v_at = v_tile + fetch<state_in_shared>(shared, kept_walk, walk).v_lane;
+    const auto weigh = [&](const int g, const int b, Probabilities& p) {
+      float x[16];
+      float offset[lanes_queries];
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) offset[q] = Arch::fma(kMagic, e[g].c[b][q], base_of(rows[g], q));
+      SAGE_UNROLL for (int i = 0; i < 16; ++i) {
+        const int q = Arch::query_slot(i);
+        x[i] = Arch::exp2(Arch::fma(bits_as<float>(Arch::bits(s[g][b], i)), e[g].c[b][q], -offset[q]));
+      }
+      if constexpr (Arch::exact_lse) {
+        if (a.lse) add_exact(rows[g], x, shared, g);
+      }
+      Arch::pack(p, x);
+    };
+    if constexpr (Arch::warpgroups) {
+      Arch::template value_tile<out_tiles, blocks>(out[0], rows[0].sum, v_at, [&](const int b, Probabilities& p) { weigh(0, b, p); });
+    } else {
+      SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
+        Probabilities p[kGroups];
+        SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+          weigh(g, b, p[g]);
+          Arch::accumulate(rows[g].sum, p[g]);
+        }
+        Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, p);
+        if (crowded && b == 0) advance(tile);
+      }
+    }
+  }
+
+  // AMD: tiles come through registers, which are filled before a tile's work and emptied after it.
+  static SAGE_FN void walk_buffers(const SageArgs& a, const SharedRef shared) {
+    const Place p = place(a);
+    Query query[kGroups];
+    Rows rows[kGroups];
+    Out out[kGroups][out_tiles];
+    start_queries(a, p, query, rows, out, shared);
+    const int tiles = tile_count(a, p);  // of the workgroup
+    Walk walk = start_walk(a, p, query);
+
+    typename Arch::template Copy<kDp, kKeys, threads> copy;
+    copy.init(p.thread, a.k8 + static_cast<i64>(p.kv) * a.key_padded * kDp,
+              static_cast<const u8*>(a.vt) + static_cast<i64>(p.kv) * kDp * a.key_padded * v_element, a.key_padded);
     const SharedRef v_shared = shared + v_start;
-    walk.k_lane = Arch::k_lane(lane, kDp);
-    walk.v_lane = Arch::v_lane(lane, kKeys);
-    keep<state_in_shared>(shared, kept_walk, walk);
-    if constexpr (copy_in_shared) keep<copy_in_shared>(shared, kept_copy, copy);
     const typename Arch::Seed seed = Arch::template seed<kDp>(kMagicBits);
     if (tiles > 0) {
-      if constexpr (Arch::queries_in_shared) {
-        Arch::template share_queries<kDp, queries, threads>(q_shared, thread, a.q8 + static_cast<i64>(p.slice) * a.q_len * kDp,
-                                                            p.tile * queries, a.q_len);
-      }
       copy.start(0, shared, v_shared);
       copy.finish(shared, v_shared);
     }
@@ -352,48 +540,156 @@ struct Attention {
       const int next = buffer_step - now;
       const SharedRef k_next = shared + next;
       const SharedRef v_next = v_shared + (kVBuffers == 2 ? next : 0);
-      if constexpr (copy_in_shared) copy = fetch<copy_in_shared>(shared, kept_copy, copy);
-      copy.start(Copy::following(j, tiles), k_next, v_next);
+      copy.start(copy.following(j, tiles), k_next, v_next);
       Arch::schedule_fence();
-      const int first_key = j * kKeys;
-      if (first_key < fetch<state_in_shared>(shared, kept_walk, walk).wave_end) {
-        walk = fetch<state_in_shared>(shared, kept_walk, walk);
-        const SharedRef k_at = shared + (now + walk.k_lane);
-        if constexpr (Arch::queries_in_shared) query[0].at = walk.query;
-        Scores s[blocks][kGroups];
-        SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-          SAGE_UNROLL for (int g = 0; g < kGroups; ++g) Arch::start(s[b][g], seed);
-          Arch::template score_block<kDp, kGroups>(s[b], k_at, b, lane, query);
-        }
-        float k_scale[blocks];
-        SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(walk.k_scales + j * blocks + b);
-        walk = fetch<state_in_shared>(shared, kept_walk, walk);
-        const bool masked = first_key + kKeys > walk.unmasked_end;
-        Probabilities weights[blocks][kGroups];
-        SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
-          Scores group_scores[blocks];
-          Probabilities group_p[blocks];
-          SAGE_UNROLL for (int b = 0; b < blocks; ++b) group_scores[b] = s[b][g];
-          softmax(group_scores, group_p, rows[g], out[g], k_scale, masked, a.lse != nullptr, lane, first_key, a,
-                  walk.first_query + g * Arch::query_tile, shared, g);
-          SAGE_UNROLL for (int b = 0; b < blocks; ++b) weights[b][g] = group_p[b];
-        }
-        const SharedRef v_at = v_shared + ((kVBuffers == 2 ? now : 0) + fetch<state_in_shared>(shared, kept_walk, walk).v_lane);
-        SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
-          Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, weights[b]);
-        }
+      if (j * kKeys < walk.wave_end) {
+        work(a, p.lane, j, walk, query, rows, out, seed, shared, shared + now, v_shared + (kVBuffers == 2 ? now : 0));
       }
       if (kVBuffers == 1) Arch::barrier();
       copy.finish(k_next, v_next);
       Arch::barrier();
       now = next;
     }
-
     finish(a, rows, out, shared);
   }
 
+  // NVIDIA: tiles come straight from the workspace, one or more ahead of the work.
+  static SAGE_FN void walk_stages(const SageArgs& a, const SharedRef shared) {
+    typedef typename Arch::template Tiles<k_bytes, v_bytes, v_parts, kWaves, kKBuffers> Tiles;
+    const SharedRef barriers = shared + (shared_bytes - barrier_bytes);
+    Query query[kGroups];
+    Rows rows[kGroups];
+    Out out[kGroups][out_tiles];
+    Source source;
+    Walk walk;
+    {
+      const Place p = place(a);
+      const int tiles = tile_count(a, p);
+      Arch::wait_for_previous();
+      source.k = reinterpret_cast<const u8*>(a.k8) + static_cast<i64>(p.kv) * a.key_padded * Arch::k_row_bytes(kDp);
+      source.v = static_cast<const u8*>(a.vt) + static_cast<i64>(p.kv) * a.key_padded * (kDp * v_element);
+      if (tiles > 0) {
+        Arch::template share_queries<kDp, queries, threads>(
+            shared + (tiles_bytes), p.thread,
+            a.q8 + static_cast<i64>(p.slice) * a.q_len * Arch::k_row_bytes(kDp), p.tile * queries, a.q_len);
+        Tiles::begin(shared, barriers, source.k, source.v);
+      }
+      if constexpr (Arch::warpgroups) {
+        SAGE_UNROLL for (int i = 0; i < kKBuffers; ++i) {
+          SAGE_UNROLL for (int part = 1; part <= v_parts; ++part) {
+            Arch::write_ones(shared + static_cast<u32>(i * Tiles::stage_bytes + k_bytes + part * (Tiles::part_bytes + Arch::ones_bytes) - Arch::ones_bytes),
+                             p.thread, threads);
+          }
+        }
+      }
+      start_queries(a, p, query, rows, out, shared);
+      walk = start_walk(a, p, query);
+      keep<state_in_shared>(shared, kept_walk, walk);
+      keep<state_in_shared>(shared, kept_source, source);
+    }
+    const typename Arch::Seed seed = Arch::template seed<kDp>(kMagicBits);
+    Arch::queries_arrived();
+    Arch::barrier();
+
+    const auto advance = [&](const int j) {
+      source = fetch<state_in_shared>(shared, kept_source, source);
+      Tiles::advance(shared, barriers, source.k, source.v, j, fetch<state_in_shared>(shared, kept_walk, walk).where);
+    };
+    for (int j = 0;; ++j) {
+      walk = fetch<state_in_shared>(shared, kept_walk, walk);
+      if (j >= walk.where) break;
+      source = fetch<state_in_shared>(shared, kept_source, source);
+      Tiles::take(shared, barriers, source.k, source.v, j, walk.where);
+      const SharedRef stage = shared + static_cast<u32>(j % kKBuffers * Tiles::stage_bytes);
+      if (j * kKeys < walk.wave_end) {
+        work_abreast(a, j, walk, query, rows, out, seed, shared, stage, stage + k_bytes, advance);
+      } else {
+        advance(j);
+      }
+      Tiles::release(barriers, j);
+    }
+    if (Arch::warpgroups) Arch::barrier();  // the other three read these Q rows too
+    finish_through_shared(a, rows, out, shared);
+  }
+
+  static SAGE_FN void store_lse(const SageArgs& a, const Place& p, const Rows& rows, const int q, const float sum, const int row) {
+    const float lse_sum = Arch::exact_lse ? Arch::row_total(rows.exact.of[q]) : sum;
+    if (row < a.q_len && a.lse && Arch::writes_lse(p.lane)) {
+      const i64 index = static_cast<i64>(p.slice) * a.q_len + row;
+      const float log2_sum = rows.limits.max[q] - Arch::p_offset + Arch::log2(lse_sum);
+      float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f : minus_infinity();
+      if (a.q_mean) lse += global_load<float>(a.q_mean + index);
+      global_store<float>(a.lse + index, lse);
+    }
+  }
+
+  // The same by 16 bytes a store. A wave turns its rows in the shared memory where its own Q rows were, one group at a time, half of the
+  // channels at a time where it has no more room.
+  static SAGE_FN void finish_through_shared(const SageArgs& a, Rows (&rows)[kGroups], Out (&out)[kGroups][out_tiles],
+                                            const SharedRef shared) {
+    constexpr int passes = kGroups > 1 ? 1 : 2;
+    constexpr int channels = kDp / passes;
+    constexpr int row_bytes = channels > 64 ? 256 : channels > 32 ? 128 : 64;
+    constexpr int units = channels / 8;
+    static_assert(Arch::query_tile * row_bytes <= kGroups * Arch::query_tile * Arch::k_row_bytes(kDp), "a group's rows fit where Q was");
+    const Place p = place(a);
+    const SharedRef own = shared + (tiles_bytes + p.wave * (kGroups * Arch::query_tile * Arch::k_row_bytes(kDp)));
+    const auto place_of = [own](const int row, const u32 byte) {
+      const u32 hash = row_bytes == 64 ? static_cast<u32>(row) >> 1 & 3u : static_cast<u32>(row) & 7u;
+      return own + (static_cast<u32>(row) * row_bytes + (byte ^ hash * 16));
+    };
+    SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
+      const int group_query = p.first_query + g * Arch::query_tile;
+      rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      if constexpr (Arch::exact_lse) rows[g].exact = fetch<state_in_shared>(shared, kept_exact + g, rows[g].exact);
+      float inverse[lanes_queries];
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        const float sum = Arch::total(rows[g].sum, q);
+        inverse[q] = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
+        store_lse(a, p, rows[g], q, sum, group_query + Arch::query_of(p.lane, q));
+      }
+      if (a.v_scaled) {  // after the division: the scale may be the end of bf16's range
+        const float* const v_scale = a.v_scale + (static_cast<i64>(p.kv) * kDp + Arch::channel_of(p.lane, 0));
+        SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) {
+          Arch::scale(out[g][d], inverse);
+          Arch::scale_channels(out[g][d], global_load<float>(v_scale + d * Arch::out_tile), global_load<float>(v_scale + d * Arch::out_tile + 1));
+        }
+        SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) inverse[q] = 1.0f;
+      }
+      SAGE_UNROLL for (int pass = 0; pass < passes; ++pass) {
+        Arch::wave_barrier();
+        // This lane's words of its two rows: neighbouring channels of every tile, which is a unit of 16 bytes.
+        const SharedRef first = place_of(Arch::query_of(p.lane, 0), static_cast<u32>(2 * Arch::channel_of(p.lane, 0)));
+        if (a.io_type == SAGE_TYPE_BF16) {
+          Arch::template turn<true, row_bytes>(out[g], pass * units, units, inverse, first);
+        } else {
+          Arch::template turn<false, row_bytes>(out[g], pass * units, units, inverse, first);
+        }
+        Arch::wave_barrier();
+        const int mine = p.thread % Arch::wave_size;
+        u16* const to = static_cast<u16*>(a.out) + (p.batch * a.out_stride.batch + p.head * a.out_stride.head);
+        if (a.out_vector && a.head_dim == kDp) {
+          SAGE_UNROLL for (int i = 0; i < units * Arch::query_tile / Arch::wave_size; ++i) {
+            const int row = (mine + i * Arch::wave_size) / units;
+            const int unit = (mine + i * Arch::wave_size) % units;
+            const u32x4 words = shared_load<u32x4>(place_of(row, static_cast<u32>(unit * 16)));
+            if (group_query + row < a.q_len) {
+              global_store<u32x4>(to + ((group_query + row) * a.out_stride.token + pass * channels + unit * 8), words);
+            }
+          }
+        } else {
+          SAGE_ROLLED for (int i = mine; i < channels * Arch::query_tile; i += Arch::wave_size) {
+            const int row = group_query + i / channels;
+            const int channel = pass * channels + i % channels;
+            const u16 x = shared_load<u16>(place_of(i / channels, static_cast<u32>(i % channels * 2)));
+            if (row < a.q_len && channel < a.head_dim) global_store<u16>(to + (row * a.out_stride.token + channel * a.out_stride.dim), x);
+          }
+        }
+      }
+    }
+  }
   // Output and log-sum-exp of this thread's queries.
-  static SAGE_FN void finish(const SageArgs& a, Rows (&rows)[kGroups], const typename Arch::Out (&out)[kGroups][out_tiles],
+  static SAGE_FN void finish(const SageArgs& a, Rows (&rows)[kGroups], const Out (&out)[kGroups][out_tiles],
                              const SharedRef shared) {
     const Place p = place(a);
     const float* const v_scale = a.v_scale + static_cast<i64>(p.kv) * kDp;

@@ -24,17 +24,19 @@
 #endif
 #endif
 
-#define SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, waves, groups, keys, k_buffers, v_buffers, occupancy, form)                     \
-  SAGE_KERNEL(sage_attention_d##dp##_##pv##_##length, waves * (Arch<SAGE_PV_##pv, form>::wave_size), occupancy)(const SageArgs a) { \
-    typedef sage_device::Attention<Arch<SAGE_PV_##pv, form>, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel;   \
-    SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                              \
-    Kernel::run(a, shared);                                                                                                         \
+#define SAGE_ATTENTION_KERNEL(symbol, Arch, dp, pv, waves, groups, keys, k_buffers, v_buffers, occupancy, form)                    \
+  SAGE_KERNEL(symbol, waves * (Arch<SAGE_PV_##pv, form>::wave_size), occupancy)(const SageArgs a) {                               \
+    typedef sage_device::Attention<Arch<SAGE_PV_##pv, form>, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel; \
+    SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                            \
+    Kernel::run(a, shared);                                                                                                       \
   }
-#define SAGE_UNIT(Arch, dp, pv, length, ...) \
-  SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)(SAGE_ATTENTION_KERNEL(Arch, dp, pv, length, __VA_ARGS__, SAGE_FORM_PLAIN))
-#define SAGE_ALTERNATIVE(Arch, dp, pv, name, waves, groups, keys, k_buffers, v_buffers, occupancy, form) \
-  SAGE_IF_ALTERNATIVE(sage_attention_d##dp##_##pv##_##name)(                                              \
-      SAGE_ATTENTION_KERNEL(Arch, dp, pv, name, waves, groups, keys, k_buffers, v_buffers, occupancy, SAGE_FORM_##form))
+#define SAGE_UNIT(Arch, dp, pv, length, ...)           \
+  SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length) \
+  (SAGE_ATTENTION_KERNEL(sage_attention_d##dp##_##pv##_##length, Arch, dp, pv, __VA_ARGS__, SAGE_FORM_PLAIN))
+#define SAGE_ALTERNATIVE(Arch, dp, pv, name, waves, groups, keys, k_buffers, v_buffers, occupancy, form)                             \
+  SAGE_IF_ALTERNATIVE(sage_attention_d##dp##_##pv##_##name)                                                                        \
+  (SAGE_ATTENTION_KERNEL(sage_attention_d##dp##_##pv##_##name, Arch, dp, pv, waves, groups, keys, k_buffers, v_buffers, occupancy, \
+                         SAGE_FORM_##form))
 
 #if (defined(SAGE_ON_AMD) && defined(__GFX12__)) || defined(SAGE_EMULATED_GFX12)
 #define SAGE_ROW(...) SAGE_UNIT(sage_device::Gfx12, __VA_ARGS__)
@@ -73,7 +75,16 @@ SAGE_ALTERNATIVES_GFX9_FP8(SAGE_OTHER)
 typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
 #endif
 
-#if defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
+#if defined(SAGE_EMULATED_SM90) || (defined(SAGE_ON_NVIDIA) && defined(__CUDA_ARCH_FEAT_SM90_ALL))
+// Names of their own: an object for sm_90 without the "a" has the kernels of sm_89, which want other tiles.
+#define SAGE_ROW(dp, pv, length, ...)                       \
+  SAGE_IF_UNIT(sage_attention_sm90_d##dp##_##pv##_##length) \
+  (SAGE_ATTENTION_KERNEL(sage_attention_sm90_d##dp##_##pv##_##length, sage_device::Sm90<dp>::Of, dp, pv, __VA_ARGS__, SAGE_FORM_PLAIN))
+SAGE_TILES_SM90_F16(SAGE_ROW)
+SAGE_TILES_SM90_FP8(SAGE_ROW)
+#undef SAGE_ROW
+typedef sage_device::Hopper<SAGE_PV_FP8> SageOps;
+#elif defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
 #define SAGE_ROW(...) SAGE_UNIT(sage_device::Nvidia, __VA_ARGS__)
 #define SAGE_OTHER(...) SAGE_ALTERNATIVE(sage_device::Nvidia, __VA_ARGS__)
 SAGE_TILES_NVIDIA_F16(SAGE_ROW)
@@ -88,6 +99,26 @@ typedef sage_device::Nvidia<SAGE_PV_FP8> SageOps;
 #endif
 
 #if !defined(SAGE_ONLY) || defined(SAGE_PICK_sage_prologue)
+#if defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
+SAGE_KERNEL(sage_statistics, 256, 3)(const SageArgs a) {
+  SAGE_SHARED(shared, (sage_device::NvidiaPrologue<SageOps, 256, false>::shared_bytes));
+  sage_device::nvidia_prologue<SageOps, true>(a, shared);
+}
+
+// ptxas needs a few registers more below sm_90 (three blocks on an SM leave 80 to a thread).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define SAGE_QUANTISE_BLOCKS 1
+#else
+#define SAGE_QUANTISE_BLOCKS 3
+#endif
+SAGE_KERNEL(sage_quantise, 256, SAGE_QUANTISE_BLOCKS)(const SageArgs a) {
+  SAGE_SHARED(shared, (sage_device::NvidiaPrologue<SageOps, 256, false>::shared_bytes));
+  sage_device::nvidia_prologue<SageOps, false>(a, shared);
+}
+
+// The list of kernels is the same for every family. Here the blocks of sage_quantise add up for themselves.
+SAGE_KERNEL(sage_finalise, 256, 0)(const SageArgs) {}
+#else
 SAGE_KERNEL(sage_statistics, 256, 0)(const SageArgs a) {
   SAGE_SHARED(shared, sage_device::Prologue<SageOps>::statistics_shared);
   sage_device::Prologue<SageOps>::statistics(a, shared);
@@ -111,4 +142,5 @@ SAGE_KERNEL(sage_quantise, 256, 0)(const SageArgs a) {
       sage_device::Prologue<SageOps>::quantise<256>(a, shared);
   }
 }
+#endif
 #endif

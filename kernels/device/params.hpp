@@ -4,12 +4,12 @@
 // kernel argument, so that a runtime fills one structure per call. The structure is plain C: fixed-size integers and pointers at
 // natural alignment, no padding that a compiler could choose. plan.hpp computes every derived field, workspace offset and grid.
 //
-// Chain (launches in brackets are left out when `plan.hpp` says so):
+// Chain (launches in brackets are left out when `plan.hpp` says so; NVIDIA never launches sage_finalise):
 //   [sage_statistics] -> [sage_finalise] -> sage_quantise -> sage_attention_d<D>_<f16|fp8>_<long|short>
 //
 // | kernel           | grid.x                              | block            | static shared memory          |
 // |------------------|-------------------------------------|------------------|-------------------------------|
-// | sage_statistics  | kv_chunks * batch * kv_heads        | 256              | yes, fixed                    |
+// | sage_statistics  | kv_chunks * batch * kv_heads; NVIDIA: and blocks of the next that need no statistics | 256 | yes, fixed |
 // | sage_finalise    | batch * kv_heads                    | 256              | none                          |
 // | sage_quantise    | q_blocks + k_blocks + v_blocks      | 256              | yes, fixed                    |
 // | sage_attention_* | q_tiles * q_heads * batch           | tile.threads     | AMD static, NVIDIA dynamic    |
@@ -28,6 +28,8 @@
 //   k_mean   f32   [batch*kv_heads][dp]                 zeros in effect (pointer null) without smoothing
 //   q_mean   f32   [batch*q_heads][q_len]               (q . k_mean) * sm_scale, natural units; only with LSE and smoothing
 //   partial  f32   [batch*kv_heads][kv_chunks][2][dp]   channel sums of K / kv_len, channel maxima of |V|
+// NVIDIA: rows of q8 and k8 have 128 bytes for dp 96, and the 16-byte units of a row are swizzled; vt is
+// [batch*kv_heads][key_padded/n][dp][n], swizzled too, n = 64 keys (32 for f16 and dp 256): a tile is one run of bytes. See nvidia.hpp.
 #ifndef SAGE_PARAMS_HPP
 #define SAGE_PARAMS_HPP
 
@@ -87,7 +89,7 @@ struct SageArgs {
   int head_dim;    // 1..256
   int dp;          // padded head dim
   int key_padded;  // kv_len rounded up to 128
-  int kv_chunks;   // ceil(kv_len / 256)
+  int kv_chunks;   // ceil(kv_len / 256); NVIDIA: no more than 16
   int q_blocks;    // blocks of sage_quantise that quantise Q, then K, then transpose V
   int k_blocks;
   int v_blocks;

@@ -9,14 +9,17 @@
 #define SAGE_ON_HOST 1
 #define SAGE_FN inline
 #define SAGE_UNROLL
+#define SAGE_ROLLED
 #elif defined(__CUDACC__) && !defined(__HIP__)
 #define SAGE_ON_NVIDIA 1
 #define SAGE_FN __device__ __forceinline__
 #define SAGE_UNROLL _Pragma("unroll")
+#define SAGE_ROLLED _Pragma("unroll 1")
 #else
 #define SAGE_ON_AMD 1
 #define SAGE_FN __attribute__((device)) __attribute__((always_inline)) inline
 #define SAGE_UNROLL _Pragma("unroll")
+#define SAGE_ROLLED _Pragma("unroll 1")
 #endif
 
 #if defined(__has_builtin)

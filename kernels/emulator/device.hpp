@@ -24,7 +24,9 @@
 #include "../device/gfx11.hpp"
 #include "../device/gfx9.hpp"
 #include "../device/nvidia.hpp"
+#include "../device/hopper.hpp"
 #include "../device/attention.hpp"
 #include "../device/prologue.hpp"
+#include "../device/nvidia_prologue.hpp"
 #include "../device/kernels.hpp"
 // clang-format on

@@ -3,7 +3,9 @@
 #include <sys/mman.h>
 
 #include <boost/context/detail/fcontext.hpp>
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 
 namespace sage_emulator {
@@ -19,7 +21,7 @@ struct Context {
   context::fcontext_t at = nullptr;
 };
 
-enum class WaveState { ready, at_barrier, finished };
+enum class WaveState { ready, waiting, at_barrier, finished };
 
 }  // namespace
 
@@ -36,9 +38,29 @@ struct Lane {
   int wave = 0;
   bool finished = false;
   std::vector<PendingCopy> pending;
+  std::uint32_t fences = 0;
+  std::shared_ptr<void> products;
 };
 
 namespace {
+
+struct Mbarrier {
+  std::uint32_t count = 0;
+  std::uint32_t missing = 0;  // arrivals of the running phase
+  std::int64_t bytes = 0;     // announced and not there
+  std::uint32_t phase = 0;
+  Clock arrived;   // what those who arrived so far know
+  Clock complete;  // the same at the end of the last phase
+};
+
+struct BulkCopy {
+  std::uint32_t to;
+  const void* from;
+  std::uint32_t bytes;
+  std::uint32_t barrier;
+  std::uint32_t thread;  // in the grid
+  std::uint32_t number;
+};
 
 struct Wave {
   std::vector<Lane*> lanes;
@@ -47,6 +69,8 @@ struct Wave {
   bool barrier_pending = false;  // the collective in progress is the barrier
   std::size_t finished = 0;
   WaveState state = WaveState::ready;
+  Lane* resume = nullptr;  // the lane that is suspended in the scheduler's favour
+  Clock known;
 };
 
 // Memory for the stacks of a workgroup, kept from one launch to the next: fresh pages cost more than the lanes do.
@@ -92,8 +116,11 @@ class Workgroup {
 
   void run(const int id) {
     id_ = id;
-    epoch_ = 0;
     stuck_ = false;
+    events_ = 0;
+    copies_ = 0;
+    barriers_.clear();
+    bulk_.clear();
     shared_.reset(0);
     shared_allocated_ = false;
     const auto wave_count = static_cast<std::size_t>((launch_.threads + launch_.wave_size - 1) / launch_.wave_size);
@@ -108,8 +135,14 @@ class Workgroup {
       Wave& wave = waves_[static_cast<std::size_t>(lane.wave)];
       wave.lanes.push_back(&lane);
     }
-    for (Wave& wave : waves_) wave.calls.resize(wave.lanes.size());
+    fences_.assign(std::max<std::size_t>(lanes_.size(), waves_.size() * 32), 0);
+    for (Wave& wave : waves_) {
+      wave.calls.resize(wave.lanes.size());
+      wave.resume = wave.lanes.front();
+      wave.known.assign(wave_count + 1, 1);
+    }
     run_waves();
+    if (!stuck_ && !bulk_.empty()) report_.add("a workgroup ended with bulk copies that nobody waited for");
     for (std::size_t t = 0; t < lanes_.size(); ++t) {
       if (stacks_.overflowed(t)) throw std::runtime_error("emulated lane overflowed its stack");
     }
@@ -147,7 +180,7 @@ class Workgroup {
   std::uint32_t shared_allocate(Lane& lane, const std::size_t bytes) {
     if (!shared_allocated_) {
       shared_allocated_ = true;
-      shared_.reset(bytes);
+      shared_.reset(bytes, waves_.size());
       if (bytes > launch_.shared_limit) {
         report_.add("the kernel asks for " + std::to_string(bytes) + " bytes of shared memory, the limit is " +
                     std::to_string(launch_.shared_limit));
@@ -169,7 +202,55 @@ class Workgroup {
     return static_cast<std::uint32_t>(id_) * static_cast<std::uint32_t>(launch_.threads) + static_cast<std::uint32_t>(lane.thread);
   }
   [[nodiscard]] int id() const { return id_; }
-  [[nodiscard]] std::uint32_t epoch() const { return epoch_; }
+  [[nodiscard]] Observer observer(const Lane& lane) const {
+    const auto wave = static_cast<std::uint32_t>(lane.wave);
+    return {static_cast<std::uint32_t>(lane.thread), wave, static_cast<std::uint32_t>(lane.thread % launch_.wave_size), lane.fences,
+            &waves_[wave].known};
+  }
+  [[nodiscard]] const std::vector<std::uint32_t>& fences() const { return fences_; }
+  void fence(Lane& lane) { fences_[static_cast<std::size_t>(lane.wave * 32 + lane.thread % launch_.wave_size)] = ++lane.fences; }
+  void end_interval(const Lane& lane) {
+    const auto wave = static_cast<std::size_t>(lane.wave);
+    ++waves_[wave].known[wave];
+  }
+  // Hands over to the other waves.
+  void yield(Lane& lane) {
+    waves_[static_cast<std::size_t>(lane.wave)].state = WaveState::waiting;
+    switch_to_scheduler(lane);
+  }
+
+  void mbarrier_init(Lane& lane, const std::uint32_t at, const std::uint32_t arrivals) {
+    constexpr std::uint64_t nothing = 0;
+    shared_.store(at, &nothing, 8, observer(lane), report_);
+    Mbarrier& barrier = barriers_[at];
+    barrier = {arrivals, arrivals, 0, 0, Clock(waves_.size() + 1, 0), Clock(waves_.size() + 1, 0)};
+  }
+  void mbarrier_arrive(Lane& lane, const std::uint32_t at, const std::uint32_t expected_bytes) {
+    Mbarrier* const barrier = mbarrier_at(lane, at);
+    if (barrier == nullptr) return;
+    if (barrier->missing == 0) report_.add("more arrivals at an mbarrier than it was made for");
+    barrier->bytes += expected_bytes;
+    if (barrier->missing > 0) --barrier->missing;
+    join(barrier->arrived, waves_[static_cast<std::size_t>(lane.wave)].known);
+    complete(*barrier);
+  }
+  // Whether the phase of this parity is over; then its waves' work is, too, for the one that asks.
+  bool mbarrier_test(Lane& lane, const std::uint32_t at, const std::uint32_t parity) {
+    Mbarrier* const barrier = mbarrier_at(lane, at);
+    if (barrier == nullptr) return true;
+    if ((barrier->phase & 1U) == parity) land(at);
+    if ((barrier->phase & 1U) == parity) return false;
+    const auto wave = static_cast<std::size_t>(lane.wave);
+    const std::uint32_t own = waves_[wave].known[wave];
+    join(waves_[wave].known, barrier->complete);
+    waves_[wave].known[wave] = own;
+    return true;
+  }
+  void bulk_copy(Lane& lane, const std::uint32_t to, const void* from, const std::uint32_t bytes, const std::uint32_t barrier) {
+    if (mbarrier_at(lane, barrier) == nullptr) return;
+    shared_.engine_begin(to, bytes, observer(lane), ++copies_, report_);
+    bulk_.push_back({to, from, bytes, barrier, global_thread(lane), copies_});
+  }
   SharedMemory& shared() { return shared_; }
   GlobalMemory& memory() { return memory_; }
   Report& report() { return report_; }
@@ -184,6 +265,7 @@ class Workgroup {
     Workgroup& group = *lane.group;
     group.kernel_();
     lane.finished = true;
+    if (lane.products != nullptr) group.report_.add("a lane returned with products that it never waited for");
     if (!lane.pending.empty()) group.report_.add("a lane returned with asynchronous copies that it never waited for");
     Wave& wave = group.waves_[static_cast<std::size_t>(lane.wave)];
     ++wave.finished;
@@ -203,36 +285,87 @@ class Workgroup {
   }
   void switch_to_scheduler(Lane& from) { left_behind(context::jump_fcontext(scheduler_.at, &from.context)); }
 
+  Mbarrier* mbarrier_at(const Lane& lane, const std::uint32_t at) {
+    std::uint64_t word = 0;
+    shared_.load(at, &word, 8, observer(lane), report_);  // unwritten, or a race with whoever initialises it
+    const auto found = barriers_.find(at);
+    if (found != barriers_.end()) return &found->second;
+    report_.add("no mbarrier at shared offset " + std::to_string(at));
+    return nullptr;
+  }
+  void complete(Mbarrier& barrier) {
+    ++events_;
+    if (barrier.missing != 0 || barrier.bytes != 0) return;
+    barrier.missing = barrier.count;
+    ++barrier.phase;
+    barrier.complete = barrier.arrived;
+  }
+  void land(const std::uint32_t at) {
+    Mbarrier& barrier = barriers_[at];
+    std::vector<BulkCopy> left;
+    for (const BulkCopy& copy : bulk_) {
+      if (copy.barrier != at) {
+        left.push_back(copy);
+        continue;
+      }
+      std::vector<unsigned char> data(copy.bytes);
+      memory_.load(copy.from, data.data(), copy.bytes, copy.thread, report_);
+      shared_.engine_land(copy.to, data.data(), copy.bytes, copy.number, report_);
+      barrier.arrived.back() = std::max(barrier.arrived.back(), copy.number + 1);
+      barrier.bytes -= copy.bytes;
+    }
+    if (left.size() == bulk_.size()) return;
+    bulk_ = left;
+    complete(barrier);
+  }
+
   void run_waves() {
     while (true) {
+      const std::uint64_t before = events_;
       for (std::size_t i = 0; i < waves_.size(); ++i) {
         const std::size_t w = launch_.order == WaveOrder::forward ? i : waves_.size() - 1 - i;
         Wave& wave = waves_[w];
-        if (wave.state == WaveState::finished) continue;
-        const bool fresh = wave.state == WaveState::ready;
+        if (wave.state == WaveState::finished || wave.state == WaveState::at_barrier) continue;
         wave.state = WaveState::ready;
-        // After a barrier the lane that arrived last is the one suspended inside the scheduler switch.
-        Lane& lane = fresh ? *wave.lanes.front() : *last_at_barrier_[w];
+        Lane& lane = *wave.resume;
         current() = &lane;
         left_behind(context::jump_fcontext(lane.context.at, &scheduler_));
         if (stuck_) return;
-        last_at_barrier_.resize(waves_.size());
-        last_at_barrier_[w] = current();
+        // The lane that arrived last is the one suspended inside the scheduler switch.
+        wave.resume = current();
+        if (wave.state != WaveState::waiting) ++events_;
       }
-      std::size_t waiting = 0;
+      std::size_t at_barrier = 0;
       std::size_t finished = 0;
       for (const Wave& wave : waves_) {
-        if (wave.state == WaveState::at_barrier) ++waiting;
+        if (wave.state == WaveState::at_barrier) ++at_barrier;
         if (wave.state == WaveState::finished) ++finished;
       }
       if (finished == waves_.size()) return;
-      if (finished != 0) {
-        report_.add("workgroup " + std::to_string(id_) + ": " + std::to_string(waiting) + " waves wait at a barrier that " +
+      if (at_barrier + finished == waves_.size() && finished != 0) {
+        report_.add("workgroup " + std::to_string(id_) + ": " + std::to_string(at_barrier) + " waves wait at a barrier that " +
                     std::to_string(finished) + " waves never reach");
         stuck_ = true;
         return;
       }
-      ++epoch_;
+      if (at_barrier == waves_.size()) {
+        pass_barrier();
+      } else if (events_ == before) {
+        report_.add("workgroup " + std::to_string(id_) + ": waves wait for an mbarrier that nobody completes");
+        stuck_ = true;
+        return;
+      }
+    }
+  }
+  void pass_barrier() {
+    Clock all = waves_.front().known;
+    for (std::size_t w = 0; w < waves_.size(); ++w) {
+      ++waves_[w].known[w];
+      join(all, waves_[w].known);
+    }
+    for (Wave& wave : waves_) {
+      wave.known = all;
+      wave.state = WaveState::ready;
     }
   }
 
@@ -244,10 +377,13 @@ class Workgroup {
   SharedMemory& shared_;
   std::vector<Wave> waves_;
   std::vector<Lane> lanes_;
-  std::vector<Lane*> last_at_barrier_;
+  std::vector<std::uint32_t> fences_;  // by wave * 32 + lane
+  std::map<std::uint32_t, Mbarrier> barriers_;
+  std::vector<BulkCopy> bulk_;
+  std::uint64_t events_ = 0;  // something happened that a waiting wave may have waited for
+  std::uint32_t copies_ = 0;
   Context scheduler_;
   int id_ = 0;
-  std::uint32_t epoch_ = 0;
   bool stuck_ = false;
   bool shared_allocated_ = false;
 };
@@ -278,12 +414,12 @@ std::uint32_t shared_allocate(const std::size_t bytes) {
 void shared_load_bytes(const std::uint32_t at, void* to, const std::uint32_t bytes) {
   const Lane& lane = *Workgroup::current();
   Workgroup& group = *lane.group;
-  group.shared().load(at, to, bytes, static_cast<std::uint32_t>(lane.thread), group.epoch(), group.report());
+  group.shared().load(at, to, bytes, group.observer(lane), group.report());
 }
 void shared_store_bytes(const std::uint32_t at, const void* from, const std::uint32_t bytes) {
   const Lane& lane = *Workgroup::current();
   Workgroup& group = *lane.group;
-  group.shared().store(at, from, bytes, static_cast<std::uint32_t>(lane.thread), group.epoch(), group.report());
+  group.shared().store(at, from, bytes, group.observer(lane), group.report());
 }
 void global_load_bytes(const void* at, void* to, const std::size_t bytes) {
   const Lane& lane = *Workgroup::current();
@@ -311,6 +447,66 @@ void async_wait() {
   }
   pending.clear();
 }
+namespace {
+struct WaveBarrier {
+  using In = int;
+  using Out = int;
+  static void apply(const In* const*, Out* const*, int, Report&) {
+    Lane& lane = *Workgroup::current();
+    lane.group->end_interval(lane);
+  }
+};
+struct MbarrierTest {
+  struct In {
+    std::uint32_t at;
+    std::uint32_t parity;
+  };
+  using Out = bool;
+  static void apply(const In* const* in, Out* const* out, const int count, Report&) {
+    Lane& lane = *Workgroup::current();
+    const bool done = lane.group->mbarrier_test(lane, in[0]->at, in[0]->parity);
+    for (int l = 0; l < count; ++l) {
+      if (in[l]->at != in[0]->at || in[l]->parity != in[0]->parity) problem("lanes of a wave wait for different mbarriers");
+      *out[l] = done;
+    }
+  }
+};
+struct Yield {
+  using In = int;
+  using Out = int;
+  static void apply(const In* const*, Out* const*, int, Report&) {
+    Lane& lane = *Workgroup::current();
+    lane.group->yield(lane);
+  }
+};
+}  // namespace
+void wave_barrier() { (void)collect<WaveBarrier>(0); }
+void mbarrier_init(const std::uint32_t at, const std::uint32_t arrivals) {
+  Lane& lane = *Workgroup::current();
+  lane.group->mbarrier_init(lane, at, arrivals);
+}
+void mbarrier_arrive(const std::uint32_t at, const std::uint32_t expected_bytes) {
+  Lane& lane = *Workgroup::current();
+  lane.group->mbarrier_arrive(lane, at, expected_bytes);
+}
+void mbarrier_wait(const std::uint32_t at, const std::uint32_t parity) {
+  while (!collect<MbarrierTest>({at, parity})) (void)collect<Yield>(0);
+}
+void bulk_copy(const std::uint32_t to, const void* from, const std::uint32_t bytes, const std::uint32_t barrier) {
+  Lane& lane = *Workgroup::current();
+  lane.group->bulk_copy(lane, to, from, bytes, barrier);
+}
+void proxy_fence() {
+  Lane& lane = *Workgroup::current();
+  lane.group->fence(lane);
+}
+void matrix_load_bytes(const std::uint32_t at, void* to, const std::uint32_t bytes) {
+  Lane& lane = *Workgroup::current();
+  Workgroup& group = *lane.group;
+  group.shared().load(at, to, bytes, group.observer(lane), group.report(), &group.fences());
+}
+int wave_id() { return Workgroup::current()->wave; }
+std::shared_ptr<void>& asynchronous_products() { return Workgroup::current()->products; }
 void problem(const std::string& message) { Workgroup::current()->group->report().add(message); }
 
 }  // namespace sage_emulator

@@ -6,6 +6,8 @@
 // So lanes stay in step exactly where the hardware makes them, and a lane that arrives at a different instruction, or has already
 // returned, is an error with a message, not a hang. Waves run one after another to the next barrier, in forward or in reverse order.
 //
+// A wave that waits for an mbarrier hands over to the others and asks again; when nobody can go on, that is reported.
+//
 // Stacks are poisoned before a lane starts, shared memory before a workgroup starts.
 #pragma once
 #include <cstddef>
@@ -57,6 +59,19 @@ void global_store_bytes(void* at, const void* from, std::size_t bytes);
 // issued, and again, with the data, when it is waited for.
 void async_copy(std::uint32_t to, const void* from, std::uint32_t bytes);
 void async_wait();
+// All lanes of the wave have come here, and what they did before is over for each other.
+void wave_barrier();
+// mbarrier objects (PTX ISA), by their shared offset. A wait is for the whole wave. Copies land only when somebody waits for them.
+void mbarrier_init(std::uint32_t at, std::uint32_t arrivals);
+void mbarrier_arrive(std::uint32_t at, std::uint32_t expected_bytes);
+void mbarrier_wait(std::uint32_t at, std::uint32_t parity);
+void bulk_copy(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier);
+// What this lane wrote so far is for the tensor core, too, which reads by matrix_load_bytes().
+void proxy_fence();
+void matrix_load_bytes(std::uint32_t at, void* to, std::uint32_t bytes);
+[[nodiscard]] int wave_id();
+// What this lane has asked of the tensor core and not waited for.
+[[nodiscard]] std::shared_ptr<void>& asynchronous_products();
 void problem(const std::string& message);
 
 template <class T>
@@ -86,8 +101,8 @@ typename Op::Out collect(const typename Op::In& in) {
   typename Op::Out out;
   Call call;
   call.execute = [](const Call* lanes, const int count, Report& report) {
-    const typename Op::In* ins[64];
-    typename Op::Out* outs[64];
+    const typename Op::In* ins[64] = {};
+    typename Op::Out* outs[64] = {};
     for (int l = 0; l < count; ++l) {
       ins[l] = static_cast<const typename Op::In*>(lanes[l].in);
       outs[l] = static_cast<typename Op::Out*>(lanes[l].out);

@@ -7,21 +7,25 @@
 namespace sage_emulator {
 namespace {
 
-constexpr std::uint32_t thread_bits = 11;  // up to 1024 threads, and one code for "several readers"
-constexpr std::uint32_t several = (1U << thread_bits) - 1;
+constexpr std::uint32_t lane_bits = 8;
+constexpr std::uint32_t several = (1U << lane_bits) - 1;
 
-std::uint32_t tag(const std::uint32_t epoch, const std::uint32_t thread) { return epoch << thread_bits | (thread + 1); }
-std::uint32_t epoch_of(const std::uint32_t value) { return value >> thread_bits; }
-std::string name_of(const std::uint32_t value) {
-  const std::uint32_t thread = value & several;
-  return thread == several ? "several threads" : "thread " + std::to_string(thread - 1);
+// Whether an access of a wave's lane, in its interval, is over for the observer.
+bool over(const std::uint32_t wave, const std::uint32_t lane, const std::uint32_t interval, const Observer& by) {
+  return (wave == by.wave && lane == by.lane) || interval < (*by.known)[wave];
+}
+std::string name_of(const std::size_t waves, const std::uint32_t wave, const std::uint32_t lane) {
+  if (wave == waves) return "a bulk copy";
+  return "wave " + std::to_string(wave) + (lane == several ? ", several lanes" : ", lane " + std::to_string(lane));
 }
 
 }  // namespace
 
-void SharedMemory::reset(const std::size_t bytes) {
+void SharedMemory::reset(const std::size_t bytes, const std::size_t waves) {
   bytes_.assign((bytes + 3) / 4 * 4, 0xff);
   words_.assign(bytes_.size() / 4, Word{});
+  waves_ = waves;
+  readers_.assign(words_.size() * waves, 0);
 }
 
 bool SharedMemory::inside(const std::uint32_t at, const std::uint32_t bytes, const char* what, Report& report) const {
@@ -33,44 +37,73 @@ bool SharedMemory::inside(const std::uint32_t at, const std::uint32_t bytes, con
   return false;
 }
 
-void SharedMemory::load(const std::uint32_t at, void* to, const std::uint32_t bytes, const std::uint32_t thread,
-                        const std::uint32_t epoch, Report& report) {
+void SharedMemory::load(const std::uint32_t at, void* to, const std::uint32_t bytes, const Observer& by, Report& report,
+                        const std::vector<std::uint32_t>* fences_of) {
   if (!inside(at, bytes, "load", report)) {
     std::memset(to, 0xff, bytes);
     return;
   }
-  const std::uint32_t mine = tag(epoch, thread);
+  const std::uint32_t interval = (*by.known)[by.wave];
   for (std::uint32_t w = at / 4; w <= (at + bytes - 1) / 4; ++w) {
-    Word& word = words_[w];
-    if (word.writer == 0) {
-      report.add("unwritten shared word " + std::to_string(w * 4) + " read by thread " + std::to_string(thread));
-    } else if (epoch_of(word.writer) == epoch && word.writer != mine) {
-      report.add("race on shared word " + std::to_string(w * 4) + " in epoch " + std::to_string(epoch) + ": written by " +
-                 name_of(word.writer) + ", read by thread " + std::to_string(thread));
+    const Word& word = words_[w];
+    if (word.interval == 0) {
+      report.add("unwritten shared word " + std::to_string(w * 4) + " read by thread " + std::to_string(by.thread));
+    } else if (!over(word.wave, word.lane, word.interval, by)) {
+      report.add("race on shared word " + std::to_string(w * 4) + ": written by " + name_of(waves_, word.wave, word.lane) +
+                 ", read by thread " + std::to_string(by.thread));
+    } else if (fences_of != nullptr && word.wave < waves_ && word.fences >= (*fences_of)[word.wave * 32U + word.lane]) {
+      report.add("shared word " + std::to_string(w * 4) + " read by the tensor core: its writer made no proxy fence");
     }
-    if (epoch_of(word.reader) != epoch || word.reader == 0) {
-      word.reader = mine;
-    } else if (word.reader != mine) {
-      word.reader = epoch << thread_bits | several;
-    }
+    std::uint32_t& reader = readers_[w * waves_ + by.wave];
+    const bool others = reader >> lane_bits == interval && (reader & several) != by.lane;
+    reader = interval << lane_bits | (others ? several : by.lane);
   }
   std::memcpy(to, bytes_.data() + at, bytes);
 }
 
-void SharedMemory::store(const std::uint32_t at, const void* from, const std::uint32_t bytes, const std::uint32_t thread,
-                         const std::uint32_t epoch, Report& report) {
-  if (!inside(at, bytes, "store", report)) return;
-  const std::uint32_t mine = tag(epoch, thread);
+void SharedMemory::check_store(const std::uint32_t at, const std::uint32_t bytes, const Observer& by, Report& report) const {
   for (std::uint32_t w = at / 4; w <= (at + bytes - 1) / 4; ++w) {
-    Word& word = words_[w];
-    const bool written = word.writer != 0 && epoch_of(word.writer) == epoch && word.writer != mine;
-    const bool read = word.reader != 0 && epoch_of(word.reader) == epoch && word.reader != mine;
-    if (written || read) {
-      report.add("race on shared word " + std::to_string(w * 4) + " in epoch " + std::to_string(epoch) + ": " +
-                 (written ? "written by " + name_of(word.writer) : "read by " + name_of(word.reader)) + ", written by thread " +
-                 std::to_string(thread));
+    const Word& word = words_[w];
+    if (word.interval != 0 && !over(word.wave, word.lane, word.interval, by)) {
+      report.add("race on shared word " + std::to_string(w * 4) + ": written by " + name_of(waves_, word.wave, word.lane) +
+                 ", written by thread " + std::to_string(by.thread));
+      continue;
     }
-    word.writer = mine;
+    for (std::uint32_t wave = 0; wave < waves_; ++wave) {
+      const std::uint32_t reader = readers_[w * waves_ + wave];
+      if (reader == 0 || over(wave, reader & several, reader >> lane_bits, by)) continue;
+      report.add("race on shared word " + std::to_string(w * 4) + ": read by " + name_of(waves_, wave, reader & several) +
+                 ", written by thread " + std::to_string(by.thread));
+      break;
+    }
+  }
+}
+
+void SharedMemory::store(const std::uint32_t at, const void* from, const std::uint32_t bytes, const Observer& by, Report& report) {
+  if (!inside(at, bytes, "store", report)) return;
+  check_store(at, bytes, by, report);
+  for (std::uint32_t w = at / 4; w <= (at + bytes - 1) / 4; ++w) {
+    words_[w] = {(*by.known)[by.wave], static_cast<std::uint16_t>(by.wave), static_cast<std::uint16_t>(by.lane), by.fences};
+  }
+  std::memcpy(bytes_.data() + at, from, bytes);
+}
+
+void SharedMemory::engine_begin(const std::uint32_t at, const std::uint32_t bytes, const Observer& by, const std::uint32_t copy,
+                                Report& report) {
+  if (bytes % 16 != 0) report.add("a bulk copy of " + std::to_string(bytes) + " bytes: not a multiple of 16");
+  if (!inside(at, bytes, "bulk copy", report)) return;
+  check_store(at, bytes, by, report);
+  for (std::uint32_t w = at / 4; w < (at + bytes) / 4; ++w) words_[w] = {copy, static_cast<std::uint16_t>(waves_), 0, 0};
+  std::memset(bytes_.data() + at, 0xff, bytes);
+}
+
+void SharedMemory::engine_land(const std::uint32_t at, const void* from, const std::uint32_t bytes, const std::uint32_t copy,
+                               Report& report) {
+  if (std::size_t{at} + bytes > bytes_.size()) return;
+  for (std::uint32_t w = at / 4; w < (at + bytes) / 4; ++w) {
+    if (words_[w].wave == waves_ && words_[w].interval == copy) continue;
+    report.add("race on shared word " + std::to_string(w * 4) + ": written while a bulk copy was under way");
+    break;
   }
   std::memcpy(bytes_.data() + at, from, bytes);
 }

@@ -3,9 +3,13 @@
 // A lane is l = 4 g + t. mma m16n8: A registers hold, per row g and g + 8, `width` neighbouring k at width * t, then the same
 // beyond half of k; B registers the same for column g; C registers columns 2t, 2t + 1 of rows g and g + 8.
 #pragma once
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <vector>
 
 #include "amd_builtins.hpp"
 #include "machine.hpp"
@@ -98,8 +102,54 @@ void warp_matrix(C (&c)[4], const ptx_u32x4& a, std::uint32_t b0, std::uint32_t 
 inline std::uint32_t ptx_thread_id() { return static_cast<std::uint32_t>(thread_id()); }
 inline std::uint32_t ptx_block_id() { return static_cast<std::uint32_t>(workgroup_id()); }
 inline std::uint32_t ptx_opaque(std::uint32_t x) { return x; }
+inline float ptx_opaque(float x) { return x; }
 inline void ptx_sync() { barrier(); }
-inline void ptx_warp_sync() {}  // lanes of a warp already run together wherever it matters: they exchange only by instructions
+inline void ptx_warp_sync() { wave_barrier(); }
+inline float ptx_max(float x, float y) { return std::fmax(x, y); }
+inline float ptx_min(float x, float y) { return std::fmin(x, y); }
+inline float ptx_max_abs(float x, float y) { return std::fmax(x, std::fabs(y)); }
+// Launches run one after another here.
+inline void ptx_launch_dependents() {}
+inline void ptx_wait_for_grids() {}
+
+// Byte i of the result is byte (selector >> 4 i) & 7 of y:x.
+inline std::uint32_t ptx_prmt(std::uint32_t x, std::uint32_t y, std::uint32_t selector) {
+  const std::uint64_t both = x | static_cast<std::uint64_t>(y) << 32;
+  std::uint32_t z = 0;
+  for (unsigned i = 0; i < 4; ++i) z |= static_cast<std::uint32_t>(both >> (selector >> 4 * i & 7U) * 8 & 0xffU) << 8 * i;
+  return z;
+}
+
+// Each half by itself; the one that is no NaN.
+template <class Value>
+std::uint32_t of_halves(std::uint32_t x, std::uint32_t y, Value value, bool larger) {
+  std::uint32_t z = 0;
+  for (unsigned shift = 0; shift < 32; shift += 16) {
+    const auto a = static_cast<std::uint16_t>(x >> shift);
+    const auto b = static_cast<std::uint16_t>(y >> shift);
+    const bool take_a = std::isnan(value(b)) || (larger ? value(a) >= value(b) : value(a) <= value(b));
+    z |= static_cast<std::uint32_t>(take_a ? a : b) << shift;
+  }
+  return z;
+}
+inline float bf16_value(std::uint16_t x) {
+  const std::uint32_t bits = static_cast<std::uint32_t>(x) << 16;
+  float y;
+  std::memcpy(&y, &bits, 4);
+  return y;
+}
+inline std::uint32_t ptx_max_f16x2(std::uint32_t x, std::uint32_t y) { return of_halves(x, y, f16_to_f32, true); }
+inline std::uint32_t ptx_min_f16x2(std::uint32_t x, std::uint32_t y) { return of_halves(x, y, f16_to_f32, false); }
+inline std::uint32_t ptx_max_bf16x2(std::uint32_t x, std::uint32_t y) { return of_halves(x, y, bf16_value, true); }
+inline std::uint32_t ptx_min_bf16x2(std::uint32_t x, std::uint32_t y) { return of_halves(x, y, bf16_value, false); }
+inline std::uint32_t ptx_cvt_bf16x2(float low, float high) {  // nearest even
+  const auto one = [](float x) {
+    std::uint32_t bits;
+    std::memcpy(&bits, &x, 4);
+    return std::isnan(x) ? 0x7fffU : (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
+  };
+  return one(low) | one(high) << 16;
+}
 inline float ptx_ex2(float x) { return x < -126.0F ? 0.0F : std::exp2(x); }  // .ftz
 inline float ptx_lg2(float x) { return std::log2(x); }
 inline float ptx_rcp(float x) { return 1.0F / x; }
@@ -131,6 +181,15 @@ struct ShuffleXor {
 inline std::uint32_t ptx_shfl_xor(std::uint32_t x, int mask) { return collect<ShuffleXor>({x, mask}); }
 inline bool ptx_any(bool x) { return collect<Ballot>(x) != 0; }
 
+struct ShuffleFirst {
+  using In = std::uint32_t;
+  using Out = std::uint32_t;
+  static void apply(const In* const* in, Out* const* out, int count, Report&) {
+    for (int l = 0; l < count; ++l) *out[l] = *in[0];
+  }
+};
+inline std::uint32_t ptx_first_lane(std::uint32_t x) { return collect<ShuffleFirst>(x); }
+
 // Lane l names the 16-byte row l % 8 of matrix l / 8; it receives, of every matrix, word t of row g.
 struct LoadMatrix {
   using In = ptx_u32x4;
@@ -155,6 +214,170 @@ inline void ptx_mma_f16(float (&c)[4], const ptx_u32x4& a, std::uint32_t b0, std
 }
 inline void ptx_mma_e4m3(float (&c)[4], const ptx_u32x4& a, std::uint32_t b0, std::uint32_t b1) {
   warp_matrix<WarpMatrix<WarpFloat<Fp8Element>, 32>>(c, a, b0, b1);
+}
+
+inline void ptx_mbarrier_init(std::uint32_t at, std::uint32_t arrivals) { mbarrier_init(at, arrivals); }
+inline void ptx_mbarrier_fence() {}
+inline void ptx_mbarrier_arrive(std::uint32_t at) { mbarrier_arrive(at, 0); }
+inline void ptx_mbarrier_expect(std::uint32_t at, std::uint32_t bytes) { mbarrier_arrive(at, bytes); }
+inline void ptx_mbarrier_wait(std::uint32_t at, std::uint32_t parity) { mbarrier_wait(at, parity); }
+inline void ptx_bulk_copy(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier) {
+  bulk_copy(to, from, bytes, barrier);
+}
+inline void ptx_proxy_fence() { proxy_fence(); }
+
+// wgmma. A warp computes 16 of the 64 rows. Nothing is in the accumulators before the wait; both operands in shared memory are read when the
+// product is asked for and again when it is waited for, so that a tile which is not there yet or not there any more is found.
+//
+// A descriptor: bits 0-13 address / 16, bits 32-45 distance of eight rows / 16, bits 62-63 swizzle: 1 for rows of 128 bytes (address bits 4-6
+// are XORed with bits 7-9), 2 for rows of 64 bytes (bits 4-5 with bits 7-8).
+struct Product {
+  enum class Kind { s8, f16, e4m3 } kind;
+  void* sums;
+  int columns;
+  ptx_u32x4 a;
+  std::uint64_t a_tile;  // where A lies in shared memory
+  std::uint64_t b_tile;
+  bool add;
+};
+struct Products {
+  std::vector<Product> asked;
+  std::map<void*, std::vector<std::uint32_t>> sums;  // what the accumulators will hold
+  bool fenced = false;
+  bool committed = true;
+};
+inline Products& products() {
+  std::shared_ptr<void>& held = asynchronous_products();
+  if (held == nullptr) held = std::make_shared<Products>();
+  return *static_cast<Products*>(held.get());
+}
+
+typedef std::array<unsigned char, 32> MatrixRow;  // of one step of k
+inline std::vector<MatrixRow> read_matrix(std::uint64_t tile, int first, int rows) {
+  const auto address = static_cast<std::uint32_t>((tile & 0x3fffU) << 4);
+  const auto eight_rows = static_cast<std::uint32_t>((tile >> 32 & 0x3fffU) << 4);
+  const unsigned swizzle = static_cast<unsigned>(tile >> 62);
+  if (swizzle != 1 && swizzle != 2) problem("a matrix descriptor without a swizzle of 64 or 128 bytes");
+  const std::uint32_t row_bytes = swizzle == 1 ? 128 : 64;
+  std::vector<MatrixRow> all(static_cast<std::size_t>(rows));
+  for (int i = 0; i < rows; ++i) {
+    const auto row = static_cast<std::uint32_t>(first + i);
+    for (std::uint32_t unit = 0; unit < 32; unit += 16) {
+      std::uint32_t at = address + row / 8 * eight_rows + row % 8 * row_bytes + unit;
+      at ^= (at >> 7 & (swizzle == 1 ? 7U : 3U)) << 4;
+      matrix_load_bytes(at, all[static_cast<std::size_t>(i)].data() + unit, 16);
+    }
+  }
+  return all;
+}
+
+template <class Value, class Sum>
+void multiply_rows(const Product* const* op, std::vector<std::uint32_t>* const* sums, const std::vector<MatrixRow>& a_rows,
+                   const std::vector<MatrixRow>& b_rows, Sum (*value)(const unsigned char*)) {
+  constexpr int k_count = 32 / static_cast<int>(sizeof(Value));
+  Sum a[16][k_count];
+  for (int l = 0; l < 32; ++l) {
+    for (int r = 0; r < 4 && a_rows.empty(); ++r) {
+      unsigned char bytes[4];
+      const std::uint32_t word = op[l]->a[r];
+      std::memcpy(bytes, &word, 4);
+      constexpr int width = 4 / static_cast<int>(sizeof(Value));
+      for (int e = 0; e < width; ++e) {
+        a[l / 4 + r % 2 * 8][r / 2 * (k_count / 2) + width * (l % 4) + e] = value(bytes + e * static_cast<int>(sizeof(Value)));
+      }
+    }
+  }
+  for (int i = 0; i < 16 && !a_rows.empty(); ++i) {
+    for (int k = 0; k < k_count; ++k) a[i][k] = value(a_rows[static_cast<std::size_t>(i)].data() + k * static_cast<int>(sizeof(Value)));
+  }
+  for (int n = 0; n < op[0]->columns; ++n) {
+    Sum b[k_count];
+    for (int k = 0; k < k_count; ++k) b[k] = value(b_rows[static_cast<std::size_t>(n)].data() + k * static_cast<int>(sizeof(Value)));
+    for (int i = 0; i < 16; ++i) {
+      const int lane = i % 8 * 4 + n % 8 / 2;
+      std::uint32_t& slot = (*sums[lane])[static_cast<std::size_t>(n / 8 * 4 + i / 8 * 2 + n % 2)];
+      Sum sum{};
+      if (op[0]->add) std::memcpy(&sum, &slot, 4);
+      for (int k = 0; k < k_count; ++k) sum += a[i][k] * b[k];
+      std::memcpy(&slot, &sum, 4);
+    }
+  }
+}
+
+struct AskProduct {
+  using In = Product;
+  using Out = int;
+  static void apply(const In* const* in, Out* const*, int, Report&) {
+    if (in[0]->kind == Product::Kind::s8) (void)read_matrix(in[0]->a_tile, wave_id() % 4 * 16, 16);
+    (void)read_matrix(in[0]->b_tile, 0, in[0]->columns);
+  }
+};
+struct WaitProducts {
+  using In = Products*;
+  using Out = int;
+  static void apply(const In* const* in, Out* const*, int, Report&) {
+    for (std::size_t i = 0; i < (*in[0])->asked.size(); ++i) {
+      const Product* op[32];
+      std::vector<std::uint32_t>* sums[32];
+      for (int l = 0; l < 32; ++l) {
+        op[l] = &(*in[l])->asked.at(i);
+        sums[l] = &(*in[l])->sums.at(op[l]->sums);
+        if (op[l]->b_tile != op[0]->b_tile || op[l]->a_tile != op[0]->a_tile) problem("a matrix descriptor differs between lanes");
+      }
+      const std::vector<MatrixRow> b = read_matrix(op[0]->b_tile, 0, op[0]->columns);
+      switch (op[0]->kind) {
+        case Product::Kind::s8:
+          multiply_rows<std::int8_t, std::int32_t>(op, sums, read_matrix(op[0]->a_tile, wave_id() % 4 * 16, 16), b,
+                                                   [](const unsigned char* x) { return static_cast<std::int32_t>(static_cast<std::int8_t>(*x)); });
+          break;
+        case Product::Kind::f16:
+          multiply_rows<std::uint16_t, float>(op, sums, {}, b, [](const unsigned char* x) {
+            return f16_to_f32(static_cast<std::uint16_t>(x[0] | x[1] << 8));
+          });
+          break;
+        case Product::Kind::e4m3:
+          multiply_rows<std::uint8_t, float>(op, sums, {}, b, [](const unsigned char* x) { return fp8_to_f32(*x, Fp8::ocp); });
+          break;
+      }
+    }
+  }
+};
+
+inline void ask_product(const Product& product, std::size_t registers) {
+  Products& held = products();
+  if (!held.fenced) problem("wgmma without a fence since the last wait");
+  const auto [slot, fresh] = held.sums.try_emplace(product.sums);
+  if (fresh) {
+    slot->second.resize(registers);
+    std::memcpy(slot->second.data(), product.sums, registers * 4);
+    std::memset(product.sums, 0xff, registers * 4);
+  }
+  held.asked.push_back(product);
+  held.committed = false;
+  (void)collect<AskProduct>(product);
+}
+inline void ptx_wgmma_fence() {
+  products().fenced = true;
+  wave_barrier();
+}
+inline void ptx_wgmma_commit() { products().committed = true; }
+inline void ptx_wgmma_wait() {
+  Products& held = products();
+  if (!held.committed) problem("wgmma waited for without a commit");
+  (void)collect<WaitProducts>(&held);
+  for (const auto& [at, values] : held.sums) std::memcpy(at, values.data(), values.size() * 4);
+  asynchronous_products() = nullptr;
+}
+inline void ptx_wgmma_s8(int (&c)[32], unsigned long long a, unsigned long long b) {
+  ask_product(Product{Product::Kind::s8, c, 64, ptx_u32x4{}, a, b, true}, 32);
+}
+template <std::size_t kCount>
+void ptx_wgmma_f16(float (&c)[kCount], const ptx_u32x4& a, unsigned long long b) {
+  ask_product(Product{Product::Kind::f16, c, static_cast<int>(kCount * 2), a, 0, b, true}, kCount);
+}
+template <std::size_t kCount>
+void ptx_wgmma_e4m3(float (&c)[kCount], const ptx_u32x4& a, unsigned long long b, std::uint32_t add) {
+  ask_product(Product{Product::Kind::e4m3, c, static_cast<int>(kCount * 2), a, 0, b, add != 0}, kCount);
 }
 
 }  // namespace sage_emulator

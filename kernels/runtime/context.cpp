@@ -12,6 +12,15 @@ std::string_view processor_of(std::string_view target_id) {
   return target_id.substr(0, target_id.find(':'));
 }
 
+bool has_kernels_of(const std::vector<Candidate>& candidates, const device::Family family) {
+  return std::any_of(candidates.begin(), candidates.end(), [family](const Candidate& candidate) {
+    return std::any_of(candidate.kernels.begin(), candidate.kernels.end(), [family](const KernelFacts& kernel) {
+      return std::any_of(device::tile_table.begin(), device::tile_table.end(),
+                         [&](const device::Tile& tile) { return tile.family == family && kernel.name == tile.kernel; });
+    });
+  });
+}
+
 SageStrides strides_of(const sage_strides& s) {
   return {s.batch, s.head, s.token, s.dim};
 }
@@ -57,6 +66,9 @@ Failure Context::load(const std::vector<Candidate>& candidates) {
     if (auto failure = find(candidates, needed.name, device::prologue_threads, *needed.function)) return failure;
     if (*needed.function == nullptr)
       return fail(SAGE_E_OBJECT_KERNELS, "no code object for %s has kernel %s", device_.target.c_str(), needed.name);
+  }
+  if (support_.family == device::Family::sm90 && !has_kernels_of(candidates, support_.family)) {
+    support_.family = device::Family::nvidia;  // PTX for an older GPU, or for sm_90 without the "a"
   }
   bool any = false;
   for (std::size_t i = 0; i < device::tile_count; ++i) {
@@ -144,7 +156,7 @@ Failure Context::check(const sage_attention_problem* problem, CheckedProblem& ch
     return check_grids(plan, *tile, driver_.api() == Api::hip);
   }
   const int dp = device::padded_head_dim(plan.head_dim);
-  const device::Length preferred = device::tile_length(plan.q_len);
+  const device::Length preferred = device::tile_length(plan.q_len, support_.family);
   const device::Length other = preferred == device::Length::long_q ? device::Length::short_q : device::Length::long_q;
   // Both length classes compute the same; one can be absent where it did not compile well.
   for (const device::Length length : {preferred, other}) {
@@ -216,11 +228,14 @@ Failure Context::launch(const sage_attention_problem* problem, const sage_attent
       {choice.tile->kernel, choice.function, grids.attention, choice.tile->threads(),
        dynamic_shared_bytes(*choice.tile)},
   };
+  // The kernels for sm_90 wait for each other by themselves; the first one of a call waits for whatever is on the stream.
+  Order order = Order::after_stream;
   for (const Step& step : steps) {
     if (step.grid == 0) continue;
-    if (auto failure = driver_.launch(step.function, static_cast<unsigned>(step.grid),
-                                      static_cast<unsigned>(step.threads), step.shared_bytes, stream, &args, step.name))
+    if (auto failure = driver_.launch(step.function, static_cast<unsigned>(step.grid), static_cast<unsigned>(step.threads),
+                                      step.shared_bytes, stream, &args, step.name, order))
       return failure;
+    if (support_.family == device::Family::sm90) order = Order::by_kernel;
   }
   return success();
 }

@@ -115,6 +115,7 @@ Failure Driver::bind() {
     need("cuGetErrorString", cu_error_string_);
     need("cuInit", initialise);
     bind_symbol(library_, "cuDeviceGetName", cu_device_name_);
+    bind_symbol(library_, "cuLaunchKernelEx", launch_kernel_ex_);
   }
   if (missing != nullptr) return fail(SAGE_E_RUNTIME_SYMBOL, "%s has no function %s", library_.path().c_str(), missing);
   if (initialise != nullptr) {
@@ -210,8 +211,16 @@ Failure Driver::allow_shared_bytes(Function function, unsigned bytes) const {
 }
 
 Failure Driver::launch(Function function, unsigned grid, unsigned block, unsigned shared_bytes, Stream stream,
-                       void* argument, const char* name) const {
+                       void* argument, const char* name, Order order) const {
   void* arguments[] = {argument};
+  if (order == Order::by_kernel && launch_kernel_ex_ != nullptr) {
+    CudaLaunchAttribute early{};
+    early.id = CudaLaunchAttribute::programmatic_stream_serialization;
+    early.value = 1;
+    const CudaLaunchConfig config{{grid, 1, 1}, {block, 1, 1}, shared_bytes, stream, &early, 1};
+    const DriverResult result = launch_kernel_ex_(&config, function, arguments, nullptr);
+    return result == 0 ? success() : failed(name, result);
+  }
   const DriverResult result =
       launch_kernel_(function, grid, 1, 1, block, 1, 1, shared_bytes, stream, arguments, nullptr);
   return result == 0 ? success() : failed(name, result);

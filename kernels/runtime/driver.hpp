@@ -19,6 +19,10 @@ struct Device {
   std::string name;    // as the driver has it, in printable ASCII; may be empty
 };
 
+// What a kernel starts after: all work before it on the stream, or as early as the kernel before allows it (a GPU and driver that can't do
+// that take the first).
+enum class Order : std::uint8_t { after_stream, by_kernel };
+
 class Driver {
  public:
   // Finds the library as sage_context_options says and fills the table. Calls nothing of HIP; initialises CUDA.
@@ -38,7 +42,7 @@ class Driver {
   // Lets a kernel have more dynamic shared memory than the 48 KiB that NVIDIA grants unasked; nothing to do on AMD.
   [[nodiscard]] Failure allow_shared_bytes(Function function, unsigned bytes) const;
   [[nodiscard]] Failure launch(Function function, unsigned grid, unsigned block, unsigned shared_bytes, Stream stream,
-                               void* argument, const char* name) const;
+                               void* argument, const char* name, Order order = Order::after_stream) const;
 
  private:
   [[nodiscard]] Failure bind();
@@ -50,6 +54,7 @@ class Driver {
   ModuleUnload module_unload_ = nullptr;
   ModuleGetFunction module_get_function_ = nullptr;
   LaunchKernel launch_kernel_ = nullptr;
+  CuLaunchKernelEx launch_kernel_ex_ = nullptr;  // CUDA from 11.8 on
   GetDevice get_device_ = nullptr;
   HipGetDeviceProperties hip_properties_ = nullptr;
   std::size_t hip_arch_name_at_ = 0;

@@ -19,6 +19,24 @@ using ModuleGetFunction = DriverResult (*)(Function*, Module, const char*);
 using LaunchKernel = DriverResult (*)(Function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                       unsigned block_y, unsigned block_z, unsigned shared_bytes, Stream,
                                       void** arguments, void** extra);
+// CUlaunchAttribute and CUlaunchConfig of cuda.h 11.8 and later.
+struct CudaLaunchAttribute {
+  static constexpr int programmatic_stream_serialization = 6;
+  int id;
+  int padding;
+  int value;  // of a union of 64 bytes
+  char rest[60];
+};
+struct CudaLaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_bytes;
+  Stream stream;
+  CudaLaunchAttribute* attributes;
+  unsigned attribute_count;
+};
+static_assert(sizeof(CudaLaunchAttribute) == 72 && sizeof(CudaLaunchConfig) == 56);
+using CuLaunchKernelEx = DriverResult (*)(const CudaLaunchConfig*, Function, void** arguments, void** extra);
 using GetDevice = DriverResult (*)(int*);                     // hipGetDevice, cuCtxGetDevice
 using HipGetDeviceProperties = DriverResult (*)(void*, int);  // two layouts, see below
 using HipGetErrorString = const char* (*)(DriverResult);

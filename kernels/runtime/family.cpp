@@ -51,7 +51,8 @@ std::vector<std::string_view> processors_with_kernels() {
 
 std::optional<FamilySupport> family_of_sm(unsigned sm) {
   if (sm < 80) return std::nullopt;
-  return FamilySupport{Family::nvidia, sm >= 89};
+  // wgmma is in 9.0 and in no other.
+  return FamilySupport{sm == 90 ? Family::sm90 : Family::nvidia, sm >= 89};
 }
 
 std::optional<FamilySupport> family_of_target(std::string_view target) {

@@ -145,8 +145,8 @@ Result run_emulated(const Device& device, const device::Problem& problem, const 
   const device::Workspace w = device::workspace_layout(problem);
   const auto part = [](const std::int64_t begin, const std::int64_t end) { return static_cast<std::size_t>(end - begin); };
   const std::int64_t kv = std::int64_t{problem.batch} * problem.kv_heads;
-  const Buffer<signed char> q8(memory, "q8", q_rows * static_cast<std::size_t>(args.dp));
-  const Buffer<signed char> k8(memory, "k8", static_cast<std::size_t>(kv * args.key_padded * args.dp));
+  const Buffer<signed char> q8(memory, "q8", q_rows * static_cast<std::size_t>(device::stored_row(args.dp)));
+  const Buffer<signed char> k8(memory, "k8", static_cast<std::size_t>(kv * args.key_padded * device::stored_row(args.dp)));
   const Buffer<unsigned char> vt(memory, "vt",
                                  static_cast<std::size_t>(kv * args.key_padded * args.dp * (problem.pv == device::PvType::f16 ? 2 : 1)));
   const Buffer<float> q_scale(memory, "q_scale", q_rows);

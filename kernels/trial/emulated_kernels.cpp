@@ -4,9 +4,12 @@
 // The same names mean another thing for each target: the fp8 format, the width of an MFMA, the kernels themselves. Tests
 // have a program for each; here all targets come together, so each has its whole device text in a namespace that nobody
 // else can see. Headers that are the same for all are included before it.
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +36,12 @@ void SAGE_EMULATED_KERNELS(Device& device) {
       {"sage_statistics", &sage_statistics},
       {"sage_finalise", &sage_finalise},
       {"sage_quantise", &sage_quantise},
+#if defined(SAGE_EMULATED_SM90)
+      {"sage_attention_sm90_d64_F16_SHORT", &sage_attention_sm90_d64_F16_SHORT},
+      {"sage_attention_sm90_d128_F16_SHORT", &sage_attention_sm90_d128_F16_SHORT},
+      {"sage_attention_sm90_d64_FP8_SHORT", &sage_attention_sm90_d64_FP8_SHORT},
+      {"sage_attention_sm90_d128_FP8_SHORT", &sage_attention_sm90_d128_FP8_SHORT},
+#else
       {"sage_attention_d64_F16_SHORT", &sage_attention_d64_F16_SHORT},
       {"sage_attention_d128_F16_SHORT", &sage_attention_d128_F16_SHORT},
 #if !defined(SAGE_EMULATED_GFX11) && !defined(SAGE_EMULATED_GFX90A)
@@ -41,6 +50,7 @@ void SAGE_EMULATED_KERNELS(Device& device) {
 #endif
 #if defined(SAGE_ALTERNATIVES) && defined(SAGE_EMULATED_GFX12)
       {"sage_attention_d64_F16_B128K64X", &sage_attention_d64_F16_B128K64X},
+#endif
 #endif
   };
 }

@@ -12,6 +12,7 @@ void emulated_gfx11(Device& device);
 void emulated_gfx90a(Device& device);
 void emulated_gfx942(Device& device);
 void emulated_nvidia(Device& device);
+void emulated_sm90(Device& device);
 
 namespace {
 
@@ -32,6 +33,7 @@ constexpr auto rows = std::to_array<Row>({
     {"gfx90a", device::Family::gfx9, false, reference::ValueFormat::fp8_ocp, &emulated_gfx90a},
     {"gfx942", device::Family::gfx9, true, reference::ValueFormat::fp8_fnuz, &emulated_gfx942},
     {"nvidia", device::Family::nvidia, true, reference::ValueFormat::fp8_ocp, &emulated_nvidia},
+    {"sm90", device::Family::sm90, true, reference::ValueFormat::fp8_ocp, &emulated_sm90},
 });
 
 Device make(const Row& row) {
@@ -40,7 +42,7 @@ Device make(const Row& row) {
   device.family = row.family;
   device.has_fp8 = row.fp8;
   device.fp8 = row.fp8_format;
-  device.shared_limit = row.family == device::Family::nvidia ? nvidia_shared_limit : amd_shared_limit;
+  device.shared_limit = device::is_nvidia(row.family) ? nvidia_shared_limit : amd_shared_limit;
   device.run = &run_emulated;
   row.add_kernels(device);
   return device;
@@ -50,7 +52,7 @@ Device make(const Row& row) {
 
 const Device* emulated_target_for(std::string_view target) {
   static const std::array<Device, rows.size()> targets = {make(rows[0]), make(rows[1]), make(rows[2]), make(rows[3]),
-                                                          make(rows[4])};
+                                                          make(rows[4]), make(rows[5])};
   const auto support = runtime::family_of_target(target);
   if (!support) return nullptr;
   for (const Device& device : targets) {

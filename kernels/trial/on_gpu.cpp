@@ -158,7 +158,8 @@ Device device_of(const Gpu& gpu) {
   const auto is = [&](const char* start) { return target.rfind(start, 0) == 0; };
   Device d;
   d.name = target;
-  d.family = is("sm_")      ? device::Family::nvidia
+  d.family = is("sm_90")    ? device::Family::sm90
+             : is("sm_")    ? device::Family::nvidia
              : is("gfx12")  ? device::Family::gfx12
              : is("gfx11")  ? device::Family::gfx11
                             : device::Family::gfx9;

@@ -81,7 +81,7 @@ Result prepare(const Device& device, const device::Problem& problem, const Optio
   Result result;
   result.problem = problem;
   const device::Length length =
-      options.length < 0 ? device::tile_length(problem.q_len) : static_cast<device::Length>(options.length);
+      options.length < 0 ? device::tile_length(problem.q_len, device.family) : static_cast<device::Length>(options.length);
   const device::Tile* const tile =
       options.tile != nullptr ? options.tile : device::find_tile(device.family, device::padded_head_dim(problem.head_dim), problem.pv, length);
   if (tile == nullptr) throw std::invalid_argument("no tile for this problem");

@@ -50,6 +50,8 @@ std::vector<std::string> device_command(const DeviceCompile& what) {
   const auto add = [&](const auto& more) { command.insert(command.end(), more.begin(), more.end()); };
   add(form.device_only);
   command.push_back(std::string(form.target) + what.target);
+  // Products of warpgroups are no part of plain sm_90; such an object loads on the same GPUs, since they are all 9.0.
+  if (what.kind == CompilerKind::nvcc && what.target == "sm_90") command.back() += 'a';
   if (what.freestanding) add(form.freestanding);
   if (!what.bundle_allowed) add(form.unbundled);
   add(std::vector<std::string_view>{"-std=c++17", "-O3"});

@@ -75,6 +75,7 @@ std::string_view family_name(device::Family family) {
     case device::Family::gfx9: return "gfx9";
     case device::Family::gfx11: return "gfx11";
     case device::Family::gfx12: return "gfx12";
+    case device::Family::sm90: return "sm90";
     case device::Family::nvidia: break;
   }
   return "nvidia";

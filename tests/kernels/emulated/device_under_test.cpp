@@ -7,6 +7,9 @@ namespace sage::test {
 namespace {
 
 // -DSAGE_ONLY with some -DSAGE_PICK_... (kernels.hpp) leaves the others out: enough for a quick look at one test case.
+#define SAGE_SM90_NAME(dp, pv, length, ...)                   \
+  SAGE_IF_UNIT(sage_attention_sm90_d##dp##_##pv##_##length)({ \
+      "sage_attention_sm90_d" #dp "_" #pv "_" #length, &sage_attention_sm90_d##dp##_##pv##_##length}, )
 #define SAGE_NAME(dp, pv, length, ...)                   \
   SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)({ \
       "sage_attention_d" #dp "_" #pv "_" #length, &sage_attention_d##dp##_##pv##_##length}, )
@@ -25,6 +28,8 @@ Device make_device() {
       SAGE_TILES_GFX11_F16(SAGE_NAME) SAGE_ALTERNATIVES_GFX11_F16(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_GFX90A) || defined(SAGE_EMULATED_GFX942)
       SAGE_TILES_GFX9_F16(SAGE_NAME) SAGE_ALTERNATIVES_GFX9_F16(SAGE_OTHER_NAME)
+#elif defined(SAGE_EMULATED_SM90)
+      SAGE_TILES_SM90_F16(SAGE_SM90_NAME)
 #elif defined(SAGE_EMULATED_NVIDIA)
       SAGE_TILES_NVIDIA_F16(SAGE_NAME) SAGE_ALTERNATIVES_NVIDIA_F16(SAGE_OTHER_NAME)
 #endif
@@ -34,6 +39,8 @@ Device make_device() {
       SAGE_TILES_GFX12_FP8(SAGE_NAME) SAGE_ALTERNATIVES_GFX12_FP8(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_GFX942)
       SAGE_TILES_GFX9_FP8(SAGE_NAME) SAGE_ALTERNATIVES_GFX9_FP8(SAGE_OTHER_NAME)
+#elif defined(SAGE_EMULATED_SM90)
+      SAGE_TILES_SM90_FP8(SAGE_SM90_NAME)
 #elif defined(SAGE_EMULATED_NVIDIA)
       SAGE_TILES_NVIDIA_FP8(SAGE_NAME) SAGE_ALTERNATIVES_NVIDIA_FP8(SAGE_OTHER_NAME)
 #endif
@@ -60,10 +67,11 @@ Device make_device() {
 #else
 #if defined(SAGE_EMULATED_SM90)
   device.name = "sm_90";
+  device.family = device::Family::sm90;
 #else
   device.name = "nvidia";
-#endif
   device.family = device::Family::nvidia;
+#endif
   device.shared_limit = 99 * 1024;  // the smallest limit per block of sm_80 and later that has one: sm_86, sm_89
 #endif
   return device;

@@ -154,3 +154,143 @@ TEST_CASE("registers and shared memory start poisoned") {
       1);
   CHECK(report.clean());
 }
+
+TEST_CASE("lanes of a wave see each other's writes after the wave's barrier") {
+  for (const bool with_barrier : {true, false}) {
+    const Report report = run_kernel(
+        [with_barrier] {
+          const std::uint32_t shared = shared_allocate(128);
+          const auto me = static_cast<std::uint32_t>(thread_id());
+          shared_store<std::uint32_t>(shared + 4 * me, me);
+          if (with_barrier) ptx_warp_sync();
+          (void)shared_load<std::uint32_t>(shared + 4 * (31 - me));
+        },
+        32);
+    CHECK(report.clean() == with_barrier);
+  }
+}
+
+TEST_CASE("bulk copies and mbarriers: who waits for what") {
+  alignas(16) std::array<std::uint32_t, 64> data{};
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint32_t>(i);
+  enum class Mistake { none, reads_early, never_waits, reuses_early, announces_less, arrives_twice, starts_alone };
+  const auto copies = [&data](const Mistake mistake, const WaveOrder order) {
+    GlobalMemory memory;
+    memory.add("data", data.data(), sizeof(data), GlobalMemory::Access::read_only, true);
+    return run_kernel(
+        [&data, mistake] {
+          // Two copies into the same place: every wave reads the first and releases it before the second is asked for.
+          const std::uint32_t shared = shared_allocate(256 + 16);
+          const std::uint32_t full = shared + 256;
+          const std::uint32_t empty = full + 8;
+          const auto me = static_cast<std::uint32_t>(thread_id());
+          const auto ask = [&] {
+            ptx_mbarrier_expect(full, mistake == Mistake::announces_less ? 128 : 256);
+            ptx_bulk_copy(shared, data.data(), 256, full);
+          };
+          if (me == 0) {
+            ptx_mbarrier_init(full, 1);
+            ptx_mbarrier_init(empty, 2);
+            ptx_mbarrier_fence();
+            ask();
+          }
+          if (mistake != Mistake::starts_alone) barrier();
+          if (mistake == Mistake::never_waits) return;
+          if (mistake != Mistake::reads_early) ptx_mbarrier_wait(full, 0);
+          const auto x = shared_load<std::uint32_t>(shared + 4 * me);
+          if (mistake == Mistake::none) CHECK(x == me);
+          ptx_warp_sync();
+          if (me % 32 == 0) ptx_mbarrier_arrive(empty);
+          if (mistake == Mistake::arrives_twice && me == 32) {
+            ptx_mbarrier_arrive(empty);
+            ptx_mbarrier_arrive(empty);
+          }
+          if (me / 32 == 0) {
+            if (mistake != Mistake::reuses_early) ptx_mbarrier_wait(empty, 0);
+            if (me == 0) ask();
+          }
+          ptx_mbarrier_wait(full, 1);
+          const auto again = shared_load<std::uint32_t>(shared + 4 * me);
+          if (mistake == Mistake::none) CHECK(again == me);
+        },
+        64, order, &memory);
+  };
+  for (const WaveOrder order : {WaveOrder::forward, WaveOrder::reverse}) {
+    const Report sound = copies(Mistake::none, order);
+    CHECK_MESSAGE(sound.clean(), sound.text());
+    CHECK(mentions(copies(Mistake::reads_early, order), "written by a bulk copy"));
+    CHECK(mentions(copies(Mistake::never_waits, order), "nobody waited"));
+    CHECK(mentions(copies(Mistake::starts_alone, order), "shared word 256"));
+  }
+  // The wave that was to read the first copy finds the second, or has read before the one who asks can know.
+  CHECK(mentions(copies(Mistake::reuses_early, WaveOrder::forward), "nobody completes"));
+  CHECK(mentions(copies(Mistake::reuses_early, WaveOrder::reverse), "race"));
+  CHECK(mentions(copies(Mistake::announces_less, WaveOrder::forward), "nobody completes"));
+  CHECK_FALSE(copies(Mistake::arrives_twice, WaveOrder::forward).clean());
+  CHECK(mentions(run_kernel([] { ptx_mbarrier_wait(shared_allocate(16), 0); }, 32), "no mbarrier"));
+}
+
+TEST_CASE("a warpgroup's product, and what its user may forget") {
+  // 64 x 32 by 32 x 64 in int8, rows of 64 bytes, of which the first 32 are used; the swizzle of such rows.
+  enum class Mistake { none, no_fence, no_commit, no_wait, reads_early, no_proxy_fence, overwrites };
+  const auto element = [](const int matrix, const int row, const int k) { return (row * 7 + k * 3 + matrix * 5) % 11 - 5; };
+  const auto multiply = [&element](const Mistake mistake) {
+    return run_kernel(
+        [&element, mistake] {
+          const std::uint32_t shared = shared_allocate(8192);
+          const int me = thread_id();
+          for (int matrix = 0; matrix < 2; ++matrix) {
+            for (int word = me; word < 64 * 16; word += 128) {
+              const int row = word / 16;
+              std::uint32_t bytes = 0;
+              for (int e = 0; e < 4; ++e) {
+                bytes |= static_cast<std::uint32_t>(element(matrix, row, word % 16 * 4 + e) & 0xff) << 8 * e;
+              }
+              const auto at = static_cast<std::uint32_t>(matrix * 4096 + row * 64 + (word % 16 * 4 ^ row / 2 % 4 * 16));
+              shared_store<std::uint32_t>(shared + at, bytes);
+            }
+          }
+          if (mistake != Mistake::no_proxy_fence) ptx_proxy_fence();
+          barrier();
+          const auto tile = [](const std::uint32_t at) {
+            return static_cast<unsigned long long>(at >> 4) | 32ULL << 32 | 2ULL << 62;
+          };
+          int c[32];
+          for (int& x : c) x = 1000;
+          if (mistake != Mistake::no_fence) ptx_wgmma_fence();
+          ptx_wgmma_s8(c, tile(shared), tile(shared + 4096));
+          if (mistake == Mistake::reads_early) CHECK(c[0] == -1);
+          if (mistake == Mistake::overwrites && me == 0) shared_store<std::uint32_t>(shared + 4096, 0U);
+          if (mistake != Mistake::no_commit) ptx_wgmma_commit();
+          if (mistake == Mistake::no_wait) return;
+          ptx_wgmma_wait();
+          for (int i = 0; i < 32 && mistake == Mistake::none; ++i) {
+            const int row = me / 4 % 8 + i / 2 % 2 * 8 + me / 32 * 16;
+            const int column = i / 4 * 8 + me % 4 * 2 + i % 2;
+            int sum = 1000;
+            for (int k = 0; k < 32; ++k) sum += element(0, row, k) * element(1, column, k);
+            CHECK(c[i] == sum);
+          }
+        },
+        128);
+  };
+  const Report sound = multiply(Mistake::none);
+  CHECK_MESSAGE(sound.clean(), sound.text());
+  CHECK(mentions(multiply(Mistake::no_fence), "without a fence"));
+  CHECK(mentions(multiply(Mistake::no_commit), "without a commit"));
+  CHECK(mentions(multiply(Mistake::no_wait), "never waited"));
+  CHECK(multiply(Mistake::reads_early).clean());  // what it reads is poison
+  CHECK(mentions(multiply(Mistake::no_proxy_fence), "no proxy fence"));
+  CHECK(mentions(multiply(Mistake::overwrites), "race"));
+}
+
+TEST_CASE("halves and bytes by themselves") {
+  CHECK(ptx_prmt(0x03020100U, 0x07060504U, 0x5410U) == 0x05040100U);
+  CHECK(ptx_prmt(0x03020100U, 0x07060504U, 0x7632U) == 0x07060302U);
+  CHECK(ptx_max_f16x2(0x3c00bc00U, 0x40007e00U) == 0x4000bc00U);  // (1, -1), (2, NaN)
+  CHECK(ptx_min_f16x2(0x3c00bc00U, 0x40007e00U) == 0x3c00bc00U);
+  CHECK(ptx_max_bf16x2(0x3f80bf80U, 0x40003f80U) == 0x40003f80U);
+  CHECK(ptx_min_bf16x2(0x3f80bf80U, 0x40003f80U) == 0x3f80bf80U);
+  CHECK(ptx_cvt_bf16x2(1.0F, -2.0F) == 0xc0003f80U);
+  CHECK(ptx_cvt_bf16x2(1.00390625F, 1.01171875F) == 0x3f823f80U);  // ties to even
+}

@@ -53,7 +53,7 @@ int gate(const std::string& text, const gates::NvidiaMachine& machine) {
   }
   std::size_t expected = 3;
   for (const device::Tile& tile : device::tile_table) {
-    if (tile.family != device::Family::nvidia || (tile.pv == device::PvType::fp8 && !machine.fp8)) continue;
+    if (tile.family != gates::family_of(machine) || (tile.pv == device::PvType::fp8 && !machine.fp8)) continue;
     ++expected;
     const std::string name = tile.kernel;
     const gates::NvidiaKernel* const kernel = find(measured, name);

@@ -63,7 +63,9 @@ std::map<std::string, int> read_matrix_counts(const std::string& ptx) {
     const std::size_t name = at + head.size();
     const std::size_t next = std::min(ptx.find(head, name), ptx.size());
     int& count = kernels[ptx.substr(name, ptx.find('(', name) - name)];
-    for (std::size_t m = ptx.find("mma.sync", name); m < next; m = ptx.find("mma.sync", m + 1)) ++count;
+    for (const char* const words : {"mma.sync", "wgmma.mma_async"}) {
+      for (std::size_t m = ptx.find(words, name); m < next; m = ptx.find(words, m + 1)) ++count;
+    }
     at = next == ptx.size() ? std::string::npos : next;
   }
   return kernels;
@@ -75,6 +77,10 @@ const NvidiaMachine* find_nvidia_machine(unsigned sm) {
   const auto* const found =
       std::find_if(machines.begin(), machines.end(), [sm](const NvidiaMachine& m) { return m.sm == sm; });
   return found == machines.end() ? nullptr : found;
+}
+
+device::Family family_of(const NvidiaMachine& machine) {
+  return machine.sm == 90 ? device::Family::sm90 : device::Family::nvidia;
 }
 
 int resident_blocks(const NvidiaMachine& machine, const device::Tile& tile, int registers) {
@@ -89,7 +95,7 @@ NvidiaMeasured measure_nvidia(const std::filesystem::path& text, const NvidiaMac
                               const std::filesystem::path& folder) {
   NvidiaMeasured measured;
   const std::filesystem::path output = folder / "kernels.cubin";
-  const test::Outcome outcome = test::run("nvcc -std=c++17 -cubin -arch=sm_" + std::to_string(machine.sm) +
+  const test::Outcome outcome = test::run("nvcc -std=c++17 -cubin -arch=sm_" + std::to_string(machine.sm) + (machine.sm == 90 ? "a" : "") +
                                           " -x cu -Xptxas -v --keep --keep-dir '" + folder.string() + "' -o '" +
                                           output.string() + "' '" + text.string() + "'");
   if (outcome.status != 0) {
@@ -113,7 +119,7 @@ NvidiaMeasured measure_nvidia(const std::filesystem::path& text, const NvidiaMac
     NvidiaKernel kernel{name, nullptr, usage.registers, usage.stack, usage.spill_stores, usage.spill_loads, 0, 0};
     if (const auto counted = matrices.find(name); counted != matrices.end()) kernel.matrix = counted->second;
     for (const device::Tile& tile : device::tile_table) {
-      if (tile.family == device::Family::nvidia && name == tile.kernel) kernel.tile = &tile;
+      if (tile.family == family_of(machine) && name == tile.kernel) kernel.tile = &tile;
     }
     if (kernel.tile != nullptr) kernel.blocks = resident_blocks(machine, *kernel.tile, kernel.registers);
     measured.kernels.push_back(kernel);

@@ -40,6 +40,9 @@ struct NvidiaMachine {
 // sm_80, sm_89, sm_90 (CUDA programming guide, technical specifications per compute capability); null for others.
 [[nodiscard]] const NvidiaMachine* find_nvidia_machine(unsigned sm);
 
+// Whose tiles the GPU has.
+[[nodiscard]] device::Family family_of(const NvidiaMachine& machine);
+
 // Needs nvcc on PATH. Writes into `folder`.
 [[nodiscard]] NvidiaMeasured measure_nvidia(const std::filesystem::path& text, const NvidiaMachine& machine,
                                             const std::filesystem::path& folder);

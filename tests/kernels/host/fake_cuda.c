@@ -32,5 +32,25 @@ int cuModuleUnload(void* module) { return unload_module(module); }
 int cuModuleGetFunction(void** function, void* module, const char* name) { return get_function(function, module, name); }
 int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes, void* stream, void** arguments,
                    void** extra) {
+  early_launch = 0;
   return launch_kernel(function, gx, gy, gz, bx, by, bz, shared_bytes, stream, arguments, extra);
+}
+/* As cuda.h has them. */
+struct launch_attribute {
+  int id;
+  char padding[4];
+  union {
+    char bytes[64];
+    int allowed;
+  } value;
+};
+struct launch_config {
+  unsigned gx, gy, gz, bx, by, bz, shared_bytes;
+  void* stream;
+  struct launch_attribute* attributes;
+  unsigned count;
+};
+int cuLaunchKernelEx(const struct launch_config* c, void* function, void** arguments, void** extra) {
+  early_launch = c->count == 1 && c->attributes[0].id == 6 && c->attributes[0].value.allowed == 1;
+  return launch_kernel(function, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared_bytes, c->stream, arguments, extra);
 }

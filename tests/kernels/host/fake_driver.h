@@ -12,6 +12,7 @@ struct fake_launch {
   unsigned shared_bytes;
   void* stream;
   int extra_used;
+  int early; /* CUDA: launched so that it may start before the kernel before it has ended */
   unsigned char arguments[FAKE_ARGUMENT_BYTES]; /* the bytes behind the first argument pointer */
 };
 

@@ -50,6 +50,8 @@ static int get_function(void** function, void* module, const char* name) {
   return 0;
 }
 
+static int early_launch;
+
 static inline int launch_kernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared_bytes, void* stream,
                          void** arguments, void** extra) {
   pthread_mutex_lock(&lock);
@@ -70,6 +72,7 @@ static inline int launch_kernel(void* function, unsigned gx, unsigned gy, unsign
   launch.shared_bytes = shared_bytes;
   launch.stream = stream;
   launch.extra_used = extra != NULL;
+  launch.early = early_launch;
   if (arguments != NULL) memcpy(launch.arguments, arguments[0], state.argument_bytes);
   if (state.launches < FAKE_MAX_LAUNCHES) state.log[state.launches++] = launch;
   pthread_mutex_unlock(&lock);

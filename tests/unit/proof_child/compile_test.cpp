@@ -100,7 +100,7 @@ TEST_CASE("each kind of compiler is told its own way to make device code") {
         quoted + " -x hip --cuda-device-only --offload-arch=gfx1201 -nogpulib -nogpuinc --no-gpu-bundle-output "
                  "-std=c++17 -O3 -o kernel.hsaco kernel.hip");
   CHECK(command(CompilerKind::nvcc, "sm_90", ProofSource::freestanding) ==
-        quoted + " -x cu -cubin -arch=sm_90 -std=c++17 -O3 -o kernel.hsaco kernel.cu");
+        quoted + " -x cu -cubin -arch=sm_90a -std=c++17 -O3 -o kernel.hsaco kernel.cu");
 }
 
 TEST_CASE("a library without hipRTC or comgr inside is named as such") {

@@ -111,14 +111,14 @@ TEST_CASE("a cubin is read for its target, and tells registers and stack") {
     const auto found = std::find_if(all.units.begin(), all.units.end(), [&](const Unit& u) { return u.name == name; });
     return verify_object(bytes, target, *found, *tables);
   };
-  const VerifiedObject sound = look("sage_attention_d64_F16_LONG", data("sm_90.cubin"), "sm_90");
+  const VerifiedObject sound = look("sage_attention_sm90_d64_F16_LONG", data("sm_90.cubin"), "sm_90");
   CHECK(sound.usable());
   REQUIRE(sound.kernels.size() == 1);
   CHECK(sound.kernels[0].vgprs == 29);
   CHECK(sound.kernels[0].scratch_bytes == 64);
   REQUIRE(sound.complaints.size() == 1);
-  CHECK(sound.complaints[0] == "sage_attention_d64_F16_LONG has a stack of 64 bytes a thread");
-  CHECK(look("sage_attention_d64_F16_LONG", data("sm_90.cubin"), "sm_89").refusals[0] ==
+  CHECK(sound.complaints[0] == "sage_attention_sm90_d64_F16_LONG has a stack of 64 bytes a thread");
+  CHECK(look("sage_attention_sm90_d64_F16_LONG", data("sm_90.cubin"), "sm_89").refusals[0] ==
         "the cubin is for sm_90, not for sm_89");
   CHECK(look("sage_prologue", data("sm_90.cubin"), "sm_90").refusals[0] == "kernel sage_statistics is missing");
   CHECK_FALSE(look("sage_prologue", data("gfx1100.hsaco"), "sm_90").usable());
