@@ -32,7 +32,9 @@ constexpr std::uint32_t usual_heads = 32;
 
 /// Enough workgroups to fill a GPU, few enough to be done in milliseconds.
 std::uint32_t usual_batch(device::Length length) { return length == device::Length::long_q ? 2 : 4; }
-std::uint32_t usual_tokens(device::Length length) { return length == device::Length::long_q ? 4096 : 1024; }
+std::uint32_t usual_tokens(device::Length length, device::Family family) {
+  return length == device::Length::long_q ? 4096 : static_cast<std::uint32_t>(device::fewest_long_queries(family) / 2);
+}
 
 template <class T>
 bool asked_for(const std::vector<T>& asked, const T& one) {
@@ -61,7 +63,7 @@ class Tuner {
  public:
   Tuner(const BenchPlace& place, const TuneSettings& settings, const Manifest& manifest, const BuildPlan& plan, const Facts& facts,
         const Host& host, const GfxTables& tables, const BenchProgress& progress)
-      : place_(place), settings_(settings), manifest_(untuned(manifest)), before_(manifest), cases_(tune_cases(settings.wish)), plan_(plan), facts_(facts), host_(host), tables_(tables), progress_(progress) {}
+      : place_(place), settings_(settings), manifest_(untuned(manifest)), before_(manifest), plan_(plan), facts_(facts), host_(host), tables_(tables), progress_(progress) {}
 
   Result<BenchResult> run() {
     if (manifest_.source_sha256 != device_text_digest()) {
@@ -121,6 +123,7 @@ class Tuner {
     const auto units = units_of(target_->target);
     if (!units) return Error{0, "there are no kernels for " + target_->target};
     family_ = units->family;
+    cases_ = tune_cases(settings_.wish, family_);
     for (const ManifestKernel& kernel : target_->kernels) {
       Result<std::string> bytes = file_calls::read_whole(installation() + "/" + kernel.file, Links::keep, most_file_bytes);
       if (!bytes) return bytes.error();
@@ -404,7 +407,6 @@ class Tuner {
   const TuneSettings& settings_;
   const Manifest manifest_;   // without any tuning
   const Manifest& before_;
-  const std::vector<TuneCase> cases_;
   const BuildPlan& plan_;
   const Facts& facts_;
   const Host& host_;
@@ -414,20 +416,21 @@ class Tuner {
   std::string runtime_;
   BenchResult result_;
   const ManifestTarget* target_ = nullptr;
-  device::Family family_ = device::Family::gfx12;
+  device::Family family_ = device::Family::gfx12;  // of the installed kernels
+  std::vector<TuneCase> cases_;
   Candidate prologue_;
   std::vector<Candidate> candidates_;
 };
 
 }  // namespace
 
-std::vector<TuneCase> tune_cases(const BenchWish& wish) {
+std::vector<TuneCase> tune_cases(const BenchWish& wish, const device::Family family) {
   std::vector<TuneCase> cases;
   for (std::size_t i = 0; i < device::shape_class_count; ++i) {
     const device::ShapeClass shape = device::class_at(i);
-    std::uint32_t tokens = wish.tokens.empty() ? usual_tokens(shape.length) : 0;
+    std::uint32_t tokens = wish.tokens.empty() ? usual_tokens(shape.length, family) : 0;
     for (const std::uint32_t one : wish.tokens) {
-      if (device::tile_length(one) == shape.length) tokens = one;
+      if (device::tile_length(one, family) == shape.length) tokens = one;
     }
     std::uint32_t dim = wish.head_dims.empty() ? static_cast<std::uint32_t>(shape.dp) : 0;
     for (const std::uint32_t one : wish.head_dims) {

@@ -35,7 +35,7 @@ struct TuneCase {
   device::ShapeClass shape_class;
   BenchCase what;
 };
-[[nodiscard]] std::vector<TuneCase> tune_cases(const BenchWish& wish);
+[[nodiscard]] std::vector<TuneCase> tune_cases(const BenchWish& wish, device::Family family);
 
 /// The installation as it was before any tuning.
 [[nodiscard]] Manifest untuned(Manifest manifest);

@@ -119,8 +119,9 @@ constexpr int padded_head_dim(int head_dim) {
 
 // Workgroups of 16 waves pay once there are enough queries to fill the GPU with them (about two thousand per head). Those of two warpgroups
 // share what they read of K and V between twice as many queries, which is faster from 512 queries on (H200: 445 against 379 TFLOP/s).
-constexpr Length tile_length(std::int64_t q_len, Family family = Family::gfx12) {
-  return q_len >= (family == Family::sm90 ? 512 : 2048) ? Length::long_q : Length::short_q;
+constexpr int fewest_long_queries(Family family) { return family == Family::sm90 ? 512 : 2048; }
+constexpr Length tile_length(std::int64_t q_len, Family family) {
+  return q_len >= fewest_long_queries(family) ? Length::long_q : Length::short_q;
 }
 
 constexpr const Tile* find_tile(Family family, int dp, PvType pv, Length length) {
@@ -216,8 +217,8 @@ struct ShapeClass {
 inline constexpr std::array padded_head_dims = {64, 96, 128, 256};
 inline constexpr std::size_t shape_class_count = padded_head_dims.size() * 8;
 
-constexpr ShapeClass class_of(const Problem& p) {
-  return {padded_head_dim(p.head_dim), p.pv, tile_length(p.q_len), p.mask != SAGE_MASK_NONE};
+constexpr ShapeClass class_of(const Problem& p, Family family) {
+  return {padded_head_dim(p.head_dim), p.pv, tile_length(p.q_len, family), p.mask != SAGE_MASK_NONE};
 }
 // 0 .. shape_class_count - 1.
 constexpr std::size_t class_index(const ShapeClass& c) {

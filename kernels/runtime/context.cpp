@@ -151,7 +151,7 @@ void Context::describe(sage_context_info& info) const {
 Failure Context::check(const sage_attention_problem* problem, CheckedProblem& checked, Choice& choice) const {
   if (auto failure = check_problem(problem, support_, checked)) return failure;
   const device::Problem& plan = checked.plan;
-  if (const device::Tile* const tile = chosen_[device::class_index(device::class_of(plan))]; tile != nullptr) {
+  if (const device::Tile* const tile = chosen_[device::class_index(device::class_of(plan, support_.family))]; tile != nullptr) {
     choice = {tile, attention_[device::tile_index(support_.family, tile->kernel)]};
     return check_grids(plan, *tile, driver_.api() == Api::hip);
   }

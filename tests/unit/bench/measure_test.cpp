@@ -183,23 +183,25 @@ TEST_CASE("tune: an installation without its tuning is as a build makes it") {
 }
 
 TEST_CASE("tune: every class is tried, or those that were asked for") {
-  const auto all = tune_cases({});
-  CHECK(all.size() == device::shape_class_count);
-  for (const TuneCase& one : all) {
-    CHECK(device::tile_length(one.what.shape.tokens) == one.shape_class.length);
-    CHECK(one.what.shape.causal == one.shape_class.causal);
-    CHECK(device::padded_head_dim(static_cast<int>(one.what.shape.head_dim)) == one.shape_class.dp);
+  for (const device::Family family : {device::Family::gfx12, device::Family::sm90}) {
+    const auto all = tune_cases({}, family);
+    CHECK(all.size() == device::shape_class_count);
+    for (const TuneCase& one : all) {
+      CHECK(device::tile_length(one.what.shape.tokens, family) == one.shape_class.length);
+      CHECK(one.what.shape.causal == one.shape_class.causal);
+      CHECK(device::padded_head_dim(static_cast<int>(one.what.shape.head_dim)) == one.shape_class.dp);
+    }
   }
   BenchWish wish;
   wish.tokens = {512, 8192};
   wish.head_dims = {72};
   wish.masks = {"dense"};
   wish.pv = {"f16"};
-  const auto some = tune_cases(wish);
+  const auto some = tune_cases(wish, device::Family::gfx12);
   REQUIRE(some.size() == 2);
   CHECK(case_text(some[0].what) == "2x32x8192x72 dense f16");
   CHECK(case_text(some[1].what) == "4x32x512x72 dense f16");
   CHECK(some[0].shape_class.dp == 96);
   wish.tokens = {100};
-  CHECK(tune_cases(wish).size() == 1);
+  CHECK(tune_cases(wish, device::Family::gfx12).size() == 1);
 }
