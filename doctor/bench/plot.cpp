@@ -9,7 +9,7 @@
 
 #include "doctor/bench/statistics.hpp"
 #include "doctor/build/compile/units.hpp"
-#include "doctor/report/wrap.hpp"
+#include "doctor/report/escape.hpp"
 
 namespace sage {
 namespace {
@@ -31,21 +31,6 @@ constexpr double head = 64;
 constexpr double legend_line = 22;
 constexpr std::size_t panels_a_row = 2;
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': safe += "&amp;"; break;
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '"': safe += "&quot;"; break;
-      case '\'': safe += "&#39;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
-}
-
 std::string number(double value) {
   char text[48];
   std::snprintf(text, sizeof text, "%.2f", value);
@@ -60,7 +45,7 @@ std::string figure(const char* format, double value, const char* none = "") {
 }
 
 std::string text_at(double x, double y, std::string_view text, std::string_view more) {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + std::string(more) + ">" + escaped(text) + "</text>\n";
+  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + std::string(more) + ">" + xml_text(text) + "</text>\n";
 }
 
 std::string line(double x1, double y1, double x2, double y2, std::string_view more) {
@@ -138,7 +123,7 @@ class SpeedPlot {
     std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
                       "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
                       "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"13\" role=\"img\">\n";
-    svg += "<title>" + escaped(title()) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+    svg += "<title>" + xml_text(title()) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     svg += text_at(margin, 26, title(), "font-size=\"17\" font-weight=\"600\"");
     svg += text_at(margin, 46, subtitle(), "fill=\"#555555\" font-size=\"12\"");
     if (panels_.empty()) svg += text_at(margin, head + 20, "There is no speed to show.", "");
@@ -266,7 +251,7 @@ std::string model_svg(const BenchResult& result) {
   std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) + "\" viewBox=\"0 0 " +
                     number(width) + " " + number(height) + "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"13\" role=\"img\">\n";
   const std::string title = "Modelled share of peak, " + result.device.target;
-  svg += "<title>" + escaped(title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+  svg += "<title>" + xml_text(title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
   svg += text_at(margin, 28, title, "font-size=\"17\" font-weight=\"600\"");
   const std::string_view warning = model_warning;
   const std::size_t colon = warning.find(':');
@@ -295,14 +280,14 @@ std::string table_row(const BenchRow& row) {
   const BenchSpread time = row.milliseconds.value_or(BenchSpread{});
   std::string cells;
   const auto cell = [&](const std::string& text, bool number_cell) {
-    cells += std::string("<td") + (number_cell ? " class=\"n\"" : "") + ">" + escaped(text) + "</td>";
+    cells += std::string("<td") + (number_cell ? " class=\"n\"" : "") + ">" + xml_text(text) + "</td>";
   };
   cell(row.contender, false);
   cell(row.part == BenchPart::kernel ? "kernel alone" : "whole call", false);
   cell(std::to_string(s.batch) + " x " + std::to_string(s.heads) + " x " + std::to_string(s.tokens) + " x " + std::to_string(s.head_dim), true);
   cell(s.causal ? "causal" : "dense", false);
   if (!row.problem.empty()) {
-    cells += "<td colspan=\"5\">no speed: " + escaped(row.problem) + "</td>";
+    cells += "<td colspan=\"5\">no speed: " + xml_text(row.problem) + "</td>";
   } else {
     cell(figure("%.4f", time.median, "?"), true);
     cell(figure("%.4f", time.min, "?") + " to " + figure("%.4f", time.max, "?"), true);
@@ -325,20 +310,20 @@ std::string bench_html(const BenchResult& result) {
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Attention on " +
-      escaped(name) +
+      xml_text(name) +
       "</title>\n<style>\n"
       "body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; color: #222; background: #fff; }\n"
       "svg { max-width: 100%; height: auto; }\n.wide { overflow-x: auto; }\n"
       "table { border-collapse: collapse; font-size: 14px; }\nth, td { padding: 3px 10px; border-bottom: 1px solid #ddd; text-align: left; }\n"
       "td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n.warning { color: #b34700; font-weight: 600; }\n"
       "</style>\n</head>\n<body>\n<h1>Speed of attention</h1>\n";
-  if (result.origin == BenchOrigin::modelled) html += "<p class=\"warning\">" + escaped(model_warning) + "</p>\n";
+  if (result.origin == BenchOrigin::modelled) html += "<p class=\"warning\">" + xml_text(model_warning) + "</p>\n";
   html += "<div class=\"wide\">" + bench_svg(result) + "</div>\n<h2>Figures</h2>\n<div class=\"wide\"><table>\n";
   html += "<tr><th>what</th><th>part</th><th>B x H x N x D</th><th>mask</th><th>ms</th><th>min to max</th><th>TFLOPS</th><th>" +
           std::string(result.origin == BenchOrigin::modelled ? "modelled " : "") + "share of peak</th><th>rel. L1</th><th>kernel</th></tr>\n";
   for (const BenchRow& row : result.rows) html += table_row(row);
   html += "</table></div>\n";
-  for (const std::string& note : result.notes) html += "<p>" + escaped(note) + "</p>\n";
+  for (const std::string& note : result.notes) html += "<p>" + xml_text(note) + "</p>\n";
   return html + "</body>\n</html>\n";
 }
 

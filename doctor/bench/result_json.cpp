@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "doctor/messages/expression.hpp"
 #include "doctor/report/redacted_json.hpp"
 #include "probes/facts/json_walk.hpp"
 
@@ -12,9 +13,24 @@ namespace {
 using json_walk::Json;
 
 constexpr std::size_t most_rows = 4096;
+constexpr std::size_t longest_version = 40;
 constexpr double most_tflops = 1e9;
 
 bool is_spread(const BenchSpread& spread) { return spread.min > 0.0 && spread.min <= spread.median && spread.median <= spread.max && std::isfinite(spread.max); }
+
+/// As of a row: no speed stands beside wrong numbers, or beside a reason why there is none.
+std::optional<Error> meaningless(const BenchTuning& tuning) {
+  if (tuning.trials.size() > most_rows || tuning.choices.size() > most_rows) return Error{0, "tuning: more than " + std::to_string(most_rows) + " trials or choices"};
+  for (std::size_t i = 0; i < tuning.trials.size(); ++i) {
+    const TuneTrial& trial = tuning.trials[i];
+    const std::string place = "tuning.trials[" + std::to_string(i) + "]: ";
+    if (!trial.milliseconds) continue;
+    if (!is_spread(*trial.milliseconds)) return Error{0, place + "milliseconds are no times in order"};
+    if (trial.accuracy && !trial.accuracy->passed) return Error{0, place + "a speed of wrong numbers"};
+    if (!trial.problem.empty()) return Error{0, place + "a speed, and a reason why there is none"};
+  }
+  return std::nullopt;
+}
 
 /// What the types allow and the meaning does not.
 std::optional<Error> meaningless(const BenchResult& result) {
@@ -33,7 +49,7 @@ std::optional<Error> meaningless(const BenchResult& result) {
     if (std::isfinite(row.tflops) && (row.tflops < 0.0 || row.tflops > most_tflops)) return Error{0, place + "tflops is no speed"};
     if (row.milliseconds && !is_spread(*row.milliseconds)) return Error{0, place + "milliseconds are no times in order"};
   }
-  return std::nullopt;
+  return result.tuning ? meaningless(*result.tuning) : std::nullopt;
 }
 
 }  // namespace
@@ -55,7 +71,7 @@ Result<BenchResult> bench_from_text(std::string_view text) {
   if (json.is_discarded()) return Error{0, "it is no JSON"};
   if (!json.is_object() || !json.contains("schema_version")) return Error{0, "it is no result of a benchmark: schema_version is missing"};
   if (json["schema_version"] != bench_schema_version) {
-    return Error{0, "schema_version: this program reads " + std::to_string(bench_schema_version) + ", not " + json["schema_version"].dump()};
+    return Error{0, "schema_version: this program reads " + std::to_string(bench_schema_version) + ", not " + shortened(json["schema_version"].dump(), longest_version)};
   }
   BenchResult result;
   if (auto problem = json_walk::read_value(json, "", result)) return *problem;

@@ -53,7 +53,7 @@ BenchTrial time_case(const trial::Gpu& gpu, const std::string& folder, const Ben
     const trial::Errors& e = timed.errors;
     told.accuracy = {e.relative_l1, e.rmse, e.worst_row, timed.gate.relative_l1, timed.gate.worst_row,
                      static_cast<std::uint32_t>(e.rows), timed.accurate};
-  } catch (const std::runtime_error& problem) {
+  } catch (const std::exception& problem) {  // memory of the host may be short, too
     told.problem = problem.what();
   }
   return told;
@@ -83,7 +83,7 @@ BenchRun run_cases(const Asked& asked) {
   } catch (const trial::NoGpu& none) {
     run.state = BenchState::no_gpu;
     run.reason = none.what();
-  } catch (const std::runtime_error& problem) {
+  } catch (const std::exception& problem) {
     run.state = BenchState::failed;
     run.reason = problem.what();
   }

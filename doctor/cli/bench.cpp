@@ -22,6 +22,7 @@
 #include "doctor/cli/progress.hpp"
 #include "doctor/cli/session.hpp"
 #include "doctor/cli/work_folder.hpp"
+#include "doctor/report/wrap.hpp"
 #include "probes/host/file_calls.hpp"
 #include "probes/host/private_folder.hpp"
 
@@ -34,7 +35,7 @@ constexpr int interrupted_status = 130;
 constexpr const char* tuned_name = "bench-tune.json";
 
 int fail(const std::string& text, int status) {
-  spdlog::error("{}", text);
+  spdlog::error("{}", printable(text));
   return status;
 }
 
@@ -56,7 +57,7 @@ BenchProgress progress_on(Progress& line, bool verbose) {
 }
 
 int nothing_here(const std::string& reason) {
-  spdlog::error("nothing can be measured here: {}", reason);
+  spdlog::error("nothing can be measured here: {}", printable(reason));
   spdlog::error("  sage-doctor bench --model --target gfx1201          prints what a model of the instructions gives");
   return 1;
 }
@@ -69,14 +70,15 @@ Result<BenchResult> read_result(const std::string& file) {
   return result;
 }
 
-/// Writes the plots and prints the rest. `status`: of the measurement.
+/// Writes the plots and prints the rest, which took minutes perhaps, also where a plot can't be written. `status`: of the
+/// measurement.
 int show(const BenchResult& result, const BenchOptions& options, const Redaction& redaction, int status) {
   for (const std::string& file : options.plots) {
     const bool html = file.ends_with(".html");
     const std::string picture = html ? bench_html(result) : bench_svg(result);
     Redaction names = redaction;
     names.learn(picture);
-    if (const auto problem = write_file(file, names.apply(picture))) return fail(problem->text, exit_usage);
+    if (const auto problem = write_file(file, names.apply(picture))) status = fail(problem->text, exit_usage);
   }
   if (options.json) return write_product(bench_json(result, redaction), status);
   return write_product(bench_text(result, output_width()), status);
@@ -172,7 +174,7 @@ int run_bench(const BenchOptions& options) {
   const Redaction redaction = options.redact ? make_redaction(*session.host) : Redaction();
   if (options.tune) {
     const std::string file = opened->prefix + "/" + tuned_name;
-    if (const auto problem = write_file(file, bench_json(*result, make_redaction(*session.host)))) spdlog::warn("{}", problem->text);
+    if (const auto problem = write_file(file, bench_json(*result, make_redaction(*session.host)))) spdlog::warn("{}", printable(problem->text));
     else result->notes.push_back("to send: " + file + ", redacted");
   }
   const auto& notes = result->notes;

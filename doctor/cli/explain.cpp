@@ -6,6 +6,7 @@
 #include "doctor/cli/commands.hpp"
 #include "doctor/cli/output.hpp"
 #include "doctor/report/page_text.hpp"
+#include "doctor/report/wrap.hpp"
 #include "probes/base/embedded.hpp"
 #include "probes/base/nearest.hpp"
 
@@ -27,7 +28,7 @@ int run_explain(const std::string& id) {
     ids.push_back(page.name.substr(0, page.name.rfind(".md")));
     if (ids.back() == id) return write_product(page_text(page.text, output_width()), 0);
   }
-  spdlog::error("there is no page about '{}'{}; {}", id, did_you_mean(id, ids), where_to_look);
+  spdlog::error("there is no page about '{}'{}; {}", printable(id), did_you_mean(id, ids), where_to_look);
   return exit_usage;
 }
 

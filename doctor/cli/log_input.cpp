@@ -25,12 +25,21 @@ void say(const std::string& text) {
   spdlog::set_level(level);
 }
 
+/// Whether there is something to read, or an end, within the time; -1 is for ever.
+bool readable(int file, int milliseconds) {
+  pollfd poll_for{file, POLLIN, 0};
+  int ready = 0;
+  do ready = poll(&poll_for, 1, milliseconds);
+  while (ready == -1 && errno == EINTR);
+  return ready > 0;
+}
+
 /// A read of a FIFO that nobody has opened for writing ends at once; this waits for somebody, as cat(1) does.
 void wait_for_writer(int file, const std::string& path) {
-  pollfd poll_for{file, POLLIN, 0};
-  if (poll(&poll_for, 1, 0) == 0) say(path + " is a FIFO: waiting for what is written to it. Ctrl-C ends it");
-  while (poll(&poll_for, 1, -1) == -1 && errno == EINTR) {
-  }
+  constexpr int soon = 500;  // a shell's <(command) begins to write in that time
+  if (readable(file, soon)) return;
+  say(path + " is a FIFO: waiting for what is written to it. Ctrl-C ends it");
+  static_cast<void>(readable(file, -1));
 }
 
 Error unreadable(int number, const std::string& path) {
@@ -86,7 +95,9 @@ Result<std::size_t> read_some(const LogInput& log, char* into, std::size_t size)
   while (true) {
     const ssize_t got = read(log.file.number(), into, size);
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return system_error(errno, "cannot read the log " + log.name);
+    // Standard input may have been made non-blocking by another program that shares it, as Node.js does.
+    if (errno == EAGAIN && readable(log.file.number(), -1)) continue;
+    if (errno != EINTR) return system_error(errno, "it cannot be read");
   }
 }
 

@@ -20,17 +20,18 @@ bool is_plain(std::string_view line) {
 }
 
 /// Behind the string that an operating system command, device control string or the like begins; where nothing ends it,
-/// behind its first two bytes.
-std::size_t behind_control_string(std::string_view text, std::size_t at) {
-  for (std::size_t i = at + 2; i < text.size(); ++i) {
+/// behind its first two bytes. `unended`: none ends in the rest of this text, which is looked through in vain once.
+std::size_t behind_control_string(std::string_view text, std::size_t at, bool& unended) {
+  for (std::size_t i = at + 2; i < text.size() && !unended; ++i) {
     if (text[i] == '\a') return i + 1;
     if (text[i] == escape && i + 1 < text.size() && text[i + 1] == '\\') return i + 2;
   }
+  unended = true;
   return at + 2;
 }
 
 /// Behind the escape sequence at `at` (ECMA-48).
-std::size_t behind_escape(std::string_view text, std::size_t at) {
+std::size_t behind_escape(std::string_view text, std::size_t at, bool& unended) {
   if (at + 1 >= text.size()) return text.size();
   const auto in = [&](std::size_t i, char first, char last) {
     return i < text.size() && text[i] >= first && text[i] <= last;
@@ -47,7 +48,7 @@ std::size_t behind_escape(std::string_view text, std::size_t at) {
     case 'X':
     case '^':
     case '_':
-      return behind_control_string(text, at);
+      return behind_control_string(text, at, unended);
     default:
       while (in(i, 0x20, 0x2f)) ++i;
       return in(i, 0x30, 0x7e) ? i + 1 : i;
@@ -86,12 +87,13 @@ std::span<const std::string_view> LineCleaner::parts(std::string_view line) {
 
 void LineCleaner::clean(std::string_view line) {
   clean_.clear();
+  bool unended = false;
   std::size_t at = 0;
   while (at < line.size()) {
     const char c = line[at];
     const auto byte = static_cast<unsigned char>(c);
     if (c == escape) {
-      at = behind_escape(line, at);
+      at = behind_escape(line, at, unended);
       continue;
     }
     if (byte >= 0xc2) {

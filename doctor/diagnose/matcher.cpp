@@ -58,11 +58,12 @@ void LogMatcher::look_at(const LogLine& line) {
 
 void LogMatcher::look_at_part(std::uint64_t number, std::string_view text) {
   bool possible = false;
+  bool known_well = false;  // it has the key of rules that are not looked for any more
   bool traceback_begins = false;
   bool suspect = false;
   for (const int literal : first_look_.find(text)) {
     const auto index = static_cast<std::size_t>(literal);
-    possible = possible || (index < keys_ && !key_is_done_[index]);
+    if (index < keys_) (key_is_done_[index] ? known_well : possible) = true;
     traceback_begins = traceback_begins || index == keys_;
     suspect = suspect || index > keys_;
   }
@@ -71,7 +72,7 @@ void LogMatcher::look_at_part(std::uint64_t number, std::string_view text) {
   if (suspects_.wants_plain()) suspects_.add_plain(number, text);
   remember(number, text);
   for (const std::size_t rule : std::exchange(waiting_, {})) look_near(rule, number, text);
-  if (possible && try_rules(number, text, part)) return;
+  if ((possible && try_rules(number, text, part)) || known_well) return;
   if (part == TracebackPart::exception) {
     suspects_.add_exception(number, text);
   } else if (suspect && part == TracebackPart::none) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "../runtime/objects.hpp"
@@ -79,7 +80,7 @@ class Numbers {
 class Call {
  public:
   Call(const Gpu& gpu, const device::Problem& problem)
-      : gpu_(gpu), problem_(problem), q_(1, problem.io_type), k_(2, problem.io_type), v_(3, problem.io_type) {
+      : gpu_(gpu), problem_(problem), heads_(checked_heads(problem)), q_(1, problem.io_type), k_(2, problem.io_type), v_(3, problem.io_type) {
     const std::size_t bytes = head_elements() * 2 * static_cast<std::size_t>(heads());
     for (auto* const memory : {&q_memory_, &k_memory_, &v_memory_, &out_memory_}) *memory = std::make_unique<Memory>(gpu, bytes);
     for (int head = 0; head < heads(); ++head) {
@@ -149,7 +150,12 @@ class Call {
   sage_attention_buffers buffers{};
 
  private:
-  [[nodiscard]] int heads() const { return problem_.batch * problem_.q_heads; }
+  [[nodiscard]] static int checked_heads(const device::Problem& problem) {
+    const std::int64_t heads = std::int64_t{problem.batch} * problem.q_heads;
+    if (heads > std::numeric_limits<int>::max()) throw std::runtime_error("batch times heads is more than an int holds");
+    return static_cast<int>(heads);
+  }
+  [[nodiscard]] int heads() const { return heads_; }
   [[nodiscard]] std::size_t head_elements() const {
     return static_cast<std::size_t>(problem_.q_len) * static_cast<std::size_t>(problem_.head_dim);
   }
@@ -175,6 +181,7 @@ class Call {
 
   const Gpu& gpu_;
   device::Problem problem_;
+  int heads_;
   Numbers q_, k_, v_;
   std::unique_ptr<Memory> q_memory_, k_memory_, v_memory_, out_memory_, workspace_;
   SageStrides stride_{};

@@ -115,6 +115,13 @@ class Shown(Folder):
         self.assertIn("sdpa flash", page.read_text())
         self.assertNotIn("http", page.read_text().replace("http://www.w3.org/2000/svg", ""))
 
+    def test_a_plot_that_cannot_be_written_takes_no_figures_along(self):
+        finished = self.show(result(row("sage f16", 1024, 400)), "--plot", self.folder / "none" / "plot.svg", "--plot", self.folder / "plot.html")
+        self.assertEqual(finished.returncode, 2)
+        self.assertIn("cannot write", finished.stderr)
+        self.assertIn("400.0", finished.stdout)
+        self.assertTrue((self.folder / "plot.html").exists())
+
     def test_it_comes_back_as_it_was(self):
         what = result(row("sage f16", 1024, 400), REFUSED)
         told = json.loads(self.show(what, "--json").stdout)
@@ -135,6 +142,7 @@ class Shown(Folder):
             self.assertEqual((finished.returncode, finished.stdout), (2, ""), what)
             self.assertIn(words, finished.stderr)
         self.assertEqual(run("bench", "--from", self.folder / "none").returncode, 2)
+        self.assertNotIn(ESCAPE, run("bench", "--from", self.folder / f"none{ESCAPE}[31m").stderr)
 
     def test_no_escape_codes_reach_a_terminal_or_a_picture(self):
         what = result(row("evil\x1b[31m", 1024, 400))

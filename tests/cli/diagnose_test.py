@@ -226,6 +226,20 @@ class Input(Folder):
         self.assertIn(f"fifo:1: {REFUSED}", output)
         self.assertEqual(process.returncode, 1)
 
+    def test_a_pipe_that_somebody_made_non_blocking_is_waited_for(self):
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        process = subprocess.Popen([BINARY, "diagnose", "--log-only"], stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=BARE_ENVIRONMENT, text=True)
+        os.close(reading)
+        with self.assertRaises(subprocess.TimeoutExpired, msg="it ended before anything was written"):
+            process.wait(timeout=1)
+        with open(writing, "w") as pipe:
+            pipe.write(REFUSED + "\n")
+        output, errors = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, errors), (1, ""))
+        self.assertIn(f"stdin:1: {REFUSED}", output)
+
     def start_at_terminal(self):
         controller, terminal = pty.openpty()
         self.addCleanup(os.close, controller)

@@ -73,6 +73,7 @@ class Usage(unittest.TestCase):
         self.assertEqual(finished.returncode, 2)
         self.assertIn("did you mean 'gpu.present'?", finished.stderr)
         self.assertIn("sage-doctor explain symptoms", finished.stderr)
+        self.assertNotIn("\x1b", run("explain", "gpu.\x1b[31mpresent").stderr)
         self.assertIn("did you mean 'symptoms'?", run("explain", "symptom").stderr)
         # The index page of the folder is not a check.
         self.assertEqual(run("explain", "README").returncode, 2)

@@ -108,6 +108,18 @@ class Bench(unittest.TestCase):
         for value in (2.0, math.nan):
             row = self.run_with([contenders.Contender("off", off(value))], "--tokens", "64", "--masks", "dense")[0]
             self.assertRegex(row["problem"], "^wrong numbers")
+            json.dumps(row, allow_nan=False)  # what is no number is none in JSON either
+
+    def test_a_shape_that_does_not_fit_leaves_the_others(self):
+        def some_inputs(shape, dtype, device, real=bench.inputs):
+            if shape["tokens"] == 100:
+                raise RuntimeError("CUDA out of memory")
+            return real(shape, dtype, device)
+
+        with unittest.mock.patch.object(bench, "inputs", some_inputs):
+            rows = self.run_with([contenders.Contender("exact", exact, ours=True), contenders.Contender("other", exact)], "--masks", "dense")
+        self.assertEqual([(row["contender"], row["shape"]["tokens"], row["problem"]) for row in rows],
+                         [("exact", 64, ""), ("other", 64, ""), ("exact", 100, "RuntimeError: CUDA out of memory")])
 
     def test_a_causal_contender_is_compared_with_causal_attention(self):
         def dense(q, k, v, is_causal):

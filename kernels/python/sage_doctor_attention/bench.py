@@ -92,13 +92,16 @@ def accuracy(out, exact, shape, limits, dtype):
     total, rmse, worst = contenders.compare(rows, exact)
     finite = bool(torch.isfinite(rows).all())
     allowed, allowed_row = limits[0] + more, limits[1] + more
-    return {"relative_l1": total, "rmse": rmse, "worst_row": worst, "allowed_l1": allowed, "allowed_worst_row": allowed_row,
+    # JSON has no word for what is no number.
+    told = {name: value if math.isfinite(value) else None for name, value in (("relative_l1", total), ("rmse", rmse), ("worst_row", worst))}
+    return {**told, "allowed_l1": allowed, "allowed_worst_row": allowed_row,
             "rows": exact.shape[0] * exact.shape[1], "passed": finite and total <= allowed and worst <= allowed_row}
 
 
 def wrong_numbers(found):
-    return (f"wrong numbers: relative L1 {found['relative_l1']:.4g} (allowed {found['allowed_l1']:.4g}), worst row "
-            f"{found['worst_row']:.4g} (allowed {found['allowed_worst_row']:.4g})")
+    relative_l1, worst_row = (math.nan if found[name] is None else found[name] for name in ("relative_l1", "worst_row"))
+    return (f"wrong numbers: relative L1 {relative_l1:.4g} (allowed {found['allowed_l1']:.4g}), worst row "
+            f"{worst_row:.4g} (allowed {found['allowed_worst_row']:.4g})")
 
 
 def measure(contender, tensors, exact, shape, clock, runs):
@@ -160,8 +163,12 @@ def run(options, device, clock, found, notes, tell):
     dtype = torch.bfloat16 if options.type == "bf16" else torch.float16
     for shape in shapes(options):
         with torch.no_grad():
-            tensors = inputs(shape, dtype, device)
-            exact = exact_rows(*tensors, shape)
+            try:
+                tensors = inputs(shape, dtype, device)
+                exact = exact_rows(*tensors, shape)
+            except RuntimeError as error:  # such as a shape that does not fit into the memory: the others may
+                rows += [failed(contender, shape, dtype, short(error)) for contender in found if contender.ours]
+                continue
             for contender in found:
                 tell(f"{contender.name}  {shape['tokens']} tokens, head dim {shape['head_dim']}{', causal' if shape['causal'] else ''}")
                 elements = shape["batch"] * shape["heads"] * shape["tokens"] ** 2

@@ -57,6 +57,27 @@ TEST_CASE("bench: what means nothing is refused with its place") {
   CHECK(reason_of(std::string(most_bench_bytes + 1, ' ')).starts_with("it is longer than"));
 }
 
+TEST_CASE("bench: trials of a tuning are held to the same, and are not without number") {
+  BenchResult result = test::sample_result();
+  const BenchRow row = test::sample_row("sage f16", BenchPart::kernel, 1024, 1.0);
+  result.tuning = BenchTuning{"", "", {{"d64 F16 LONG dense", "a", row.milliseconds, row.accuracy, ""}}, {}, false};
+  const auto reason = [&] { return reason_of(bench_json(result, Redaction())); };
+  CHECK(reason() == "");
+  result.tuning->trials[0].problem = "x";
+  CHECK(reason() == "tuning.trials[0]: a speed, and a reason why there is none");
+  result.tuning->trials[0].accuracy->passed = false;
+  CHECK(reason() == "tuning.trials[0]: a speed of wrong numbers");
+  result.tuning->trials[0].milliseconds->min = 2.0;
+  CHECK(reason() == "tuning.trials[0]: milliseconds are no times in order");
+  result.tuning->trials.assign(4097, {"d64 F16 LONG dense", "a", std::nullopt, std::nullopt, "x"});
+  CHECK(reason() == "tuning: more than 4096 trials or choices");
+}
+
+TEST_CASE("bench: a reason is a line, whatever a file has for its version") {
+  const std::string version(100'000, 'v');
+  CHECK(reason_of("{\"schema_version\": \"" + version + "\"}").size() < 120);
+}
+
 TEST_CASE("bench: the table fits the terminal and has a speed only beside right numbers") {
   BenchResult result = test::sample_result();
   result.rows.push_back(test::refused_row(4096));

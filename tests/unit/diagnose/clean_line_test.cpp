@@ -39,6 +39,13 @@ TEST_CASE("clean lines: sequences that are broken off take nothing with them") {
   CHECK(parts("\033[31\001mtext") == Parts{"mtext"});
 }
 
+TEST_CASE("clean lines: what nothing ends is looked through once, however often it begins") {
+  std::string many;
+  for (int i = 0; i < 500'000; ++i) many += "\033]";  // each on its own would be looked through to the end: hours
+  CHECK(parts(many + "x") == Parts{"x"});
+  CHECK(parts("\033]one\a\033]two \033Pthree") == Parts{"two three"});
+}
+
 TEST_CASE("clean lines: each state of a progress bar is a line") {
   CHECK(parts("10%|#   |\r20%|##  |\r\r30%|### |") == Parts{"10%|#   |", "20%|##  |", "30%|### |"});
   CHECK(parts("\r\033[2Kone\rtwo\r") == Parts{"one", "two"});

@@ -162,6 +162,16 @@ TEST_CASE("matcher: a flood keeps memory and time in bounds") {
   for (const LogMessage& message : found) CHECK(message.lines.size() <= LogMatcher::most_lines);
 }
 
+TEST_CASE("matcher: after a flood its lines are still known") {
+  RuleExpressions expressions(rules());
+  LogMatcher matcher(rules(), expressions);
+  for (std::uint64_t i = 1; i <= LogMatcher::enough_matches; ++i) matcher.look_at({i, "gave up, says python"});
+  matcher.look_at({20'000, "fatal: gave up, says python once more"});
+  CHECK(matcher.suspects().only_plain());
+  matcher.look_at({20'001, "fatal: something else"});
+  CHECK_FALSE(matcher.suspects().only_plain());
+}
+
 TEST_CASE("matcher: of tracebacks the exception counts, with its last frames") {
   const auto found = messages_in(
       "Traceback (most recent call last):\n"
