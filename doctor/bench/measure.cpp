@@ -10,7 +10,9 @@
 namespace sage {
 namespace {
 
-std::string processor_of(const std::string& target) { return target.substr(0, target.find(':')); }
+std::string processor_of(const std::string& target) {
+  return target.substr(0, target.find(':'));
+}
 
 void add_once(std::vector<std::string>& notes, const std::string& note) {
   if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
@@ -36,8 +38,8 @@ double peak_share(const BenchDevice& device, device::PvType pv, double tflops) {
 
 std::string wrong_numbers(const BenchAccuracy& accuracy) {
   char text[160];
-  std::snprintf(text, sizeof text, "wrong numbers: relative L1 %.4g (allowed %.4g), worst row %.4g (allowed %.4g)", accuracy.relative_l1,
-                accuracy.allowed_l1, accuracy.worst_row, accuracy.allowed_worst_row);
+  std::snprintf(text, sizeof text, "wrong numbers: relative L1 %.4g (allowed %.4g), worst row %.4g (allowed %.4g)",
+                accuracy.relative_l1, accuracy.allowed_l1, accuracy.worst_row, accuracy.allowed_worst_row);
   return text;
 }
 
@@ -52,8 +54,10 @@ std::vector<BenchRow> rows_of(const BenchTrial& trial, const BenchCase& what, co
     row.problem = trial.problem;
     if (row.problem.empty()) {
       row.accuracy = trial.accuracy;
-      if (!trial.accuracy.passed) row.problem = wrong_numbers(trial.accuracy);
-      else if (times.empty()) row.problem = missing.empty() ? "it was not timed" : missing;
+      if (!trial.accuracy.passed)
+        row.problem = wrong_numbers(trial.accuracy);
+      else if (times.empty())
+        row.problem = missing.empty() ? "it was not timed" : missing;
     }
     if (row.problem.empty()) {
       row.milliseconds = spread_of(times);
@@ -67,7 +71,8 @@ std::vector<BenchRow> rows_of(const BenchTrial& trial, const BenchCase& what, co
   return rows;
 }
 
-Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, const Facts& facts, const BenchProgress& progress) {
+Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, const Facts& facts,
+                            const BenchProgress& progress) {
   BenchRequest request{place.library, place.kernels, "", {}, wish.runs};
   progress("looking for the GPU", 0, 0);
   const BenchRun opened = find_gpu(request, place.runtimes, place.work);
@@ -95,15 +100,19 @@ Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, cons
   for (std::size_t i = 0; i < cases.size(); ++i) {
     BenchTrial trial;
     const BenchRun& run = all.runs[i];
-    if (!run.trials.empty()) trial = run.trials.front();
-    else if (all.interrupted_by != 0) continue;
-    else trial.problem = run.reason;
+    if (!run.trials.empty())
+      trial = run.trials.front();
+    else if (all.interrupted_by != 0)
+      continue;
+    else
+      trial.problem = run.reason;
     result.method.flushed_bytes = std::max(result.method.flushed_bytes, trial.flushed_bytes);
     for (BenchRow& row : rows_of(trial, cases[i], result.device)) result.rows.push_back(std::move(row));
     add_once(result.notes, trial.note);
   }
   if (std::isnan(peak_share(result.device, device::PvType::f16, 1.0))) {
-    result.notes.push_back("the share of the peak is unknown: units, clock or matrix rate of this GPU are in no table and in no fact");
+    result.notes.push_back(
+        "the share of the peak is unknown: units, clock or matrix rate of this GPU are in no table and in no fact");
   }
   return result;
 }

@@ -22,7 +22,8 @@ struct BenchPlace {
 /// Told what is measured next, as `done` of `all` steps. Called five times a second too.
 using BenchProgress = std::function<void(const std::string& what, std::size_t done, std::size_t all)>;
 
-/// Units and clock of an AMD GPU, which its driver library does not tell in a form that can be relied on, from KFD's facts.
+/// Units and clock of an AMD GPU, which its driver library does not tell in a form that can be relied on, from KFD's
+/// facts.
 void add_facts_of_gpu(const Facts& facts, BenchDevice& device);
 
 /// The share of what the device's matrix units could do; unknown where their number, clock or rate is not known.
@@ -35,7 +36,8 @@ void add_facts_of_gpu(const Facts& facts, BenchDevice& device);
 inline constexpr std::string_view bench_interrupted = "interrupted: the rest was not measured";
 
 /// Error: there is no GPU, or it can't be reached.
-[[nodiscard]] Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, const Facts& facts, const BenchProgress& progress);
+[[nodiscard]] Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, const Facts& facts,
+                                          const BenchProgress& progress);
 
 /// A comparison with the limits as a reason: "wrong numbers: relative L1 0.2 (allowed 0.012), ...".
 [[nodiscard]] std::string wrong_numbers(const BenchAccuracy& accuracy);

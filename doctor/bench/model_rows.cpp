@@ -18,7 +18,8 @@ constexpr std::uint32_t short_tokens = 1024;
 Result<BenchResult> model_result(const std::string& target, const Facts& facts) {
   const auto support = runtime::family_of_target(target);
   if (!support || model::figures_target(target).empty()) {
-    return Error{0, "the model has no figures for " + target + ": it knows gfx90a, gfx942, gfx11 and gfx12 targets with kernels"};
+    return Error{0, "the model has no figures for " + target +
+                        ": it knows gfx90a, gfx942, gfx11 and gfx12 targets with kernels"};
   }
   BenchResult result;
   result.origin = BenchOrigin::modelled;

@@ -7,8 +7,8 @@
 
 namespace sage {
 
-/// What the issue-slot model (kernels/model) gives for a target of AMD's: shares of the peak, and speeds where the machine's
-/// facts have units and clock of such a GPU. Error: the model knows nothing of the target.
+/// What the issue-slot model (kernels/model) gives for a target of AMD's: shares of the peak, and speeds where the
+/// machine's facts have units and clock of such a GPU. Error: the model knows nothing of the target.
 [[nodiscard]] Result<BenchResult> model_result(const std::string& target, const Facts& facts);
 
 }  // namespace sage

@@ -14,15 +14,15 @@
 namespace sage {
 namespace {
 
-// Okabe and Ito's colours without the yellow, which white swallows: told apart with every kind of colour blindness. Shapes and dashes
-// differ besides, for printers.
+// Okabe and Ito's colours without the yellow, which white swallows: told apart with every kind of colour blindness.
+// Shapes and dashes differ besides, for printers.
 constexpr auto colours =
     std::to_array<const char*>({"#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9"});
 constexpr std::size_t marker_count = 5;
 
 constexpr double panel_width = 460;
 constexpr double panel_height = 300;
-constexpr double left = 62;    // of the axes in a panel
+constexpr double left = 62;  // of the axes in a panel
 constexpr double right = 16;
 constexpr double top = 34;
 constexpr double bottom = 48;
@@ -45,12 +45,13 @@ std::string figure(const char* format, double value, const char* none = "") {
 }
 
 std::string text_at(double x, double y, std::string_view text, std::string_view more) {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + std::string(more) + ">" + xml_text(text) + "</text>\n";
+  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + std::string(more) + ">" + xml_text(text) +
+         "</text>\n";
 }
 
 std::string line(double x1, double y1, double x2, double y2, std::string_view more) {
-  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) + "\" " +
-         std::string(more) + "/>\n";
+  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) +
+         "\" " + std::string(more) + "/>\n";
 }
 
 std::string marker(std::size_t kind, double x, double y, const std::string& colour) {
@@ -62,11 +63,16 @@ std::string marker(std::size_t kind, double x, double y, const std::string& colo
     return text + "\" " + fill + "/>\n";
   };
   switch (kind % marker_count) {
-    case 0: return "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"" + number(r) + "\" " + fill + "/>\n";
-    case 1: return polygon({{-.9, -.9}, {.9, -.9}, {.9, .9}, {-.9, .9}});
-    case 2: return polygon({{0, -1.15}, {1.1, .85}, {-1.1, .85}});
-    case 3: return polygon({{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}});
-    default: return polygon({{-1.1, -.85}, {1.1, -.85}, {0, 1.15}});
+    case 0:
+      return "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"" + number(r) + "\" " + fill + "/>\n";
+    case 1:
+      return polygon({{-.9, -.9}, {.9, -.9}, {.9, .9}, {-.9, .9}});
+    case 2:
+      return polygon({{0, -1.15}, {1.1, .85}, {-1.1, .85}});
+    case 3:
+      return polygon({{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}});
+    default:
+      return polygon({{-1.1, -.85}, {1.1, -.85}, {0, 1.15}});
   }
 }
 
@@ -119,9 +125,10 @@ class SpeedPlot {
     const std::size_t columns = std::min(panels_a_row, std::max<std::size_t>(panels_.size(), 1));
     const double width = 2 * margin + static_cast<double>(columns) * panel_width;
     const double legend_top = head + static_cast<double>(rows) * panel_height;
-    const double height = legend_top + legend_line * static_cast<double>((series_.size() + columns * 2 - 1) / (columns * 2)) + 2 * margin;
-    std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) +
-                      "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
+    const double height =
+        legend_top + legend_line * static_cast<double>((series_.size() + columns * 2 - 1) / (columns * 2)) + 2 * margin;
+    std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
+                      number(height) + "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
                       "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"13\" role=\"img\">\n";
     svg += "<title>" + xml_text(title()) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     svg += text_at(margin, 26, title(), "font-size=\"17\" font-weight=\"600\"");
@@ -149,7 +156,8 @@ class SpeedPlot {
   }
   std::string subtitle() const {
     return std::string(bench_formula) + "; medians, thin lines from slowest to fastest run" +
-           (result_.method.flushed_bytes > 0 ? ", caches cold" : "") + ". " + result_.tool + ", " + result_.time.substr(0, 10);
+           (result_.method.flushed_bytes > 0 ? ", caches cold" : "") + ". " + result_.tool + ", " +
+           result_.time.substr(0, 10);
   }
 
   std::string colour(const Series& series) const {
@@ -159,7 +167,9 @@ class SpeedPlot {
   std::size_t marker_kind(const Series& series) const {
     return static_cast<std::size_t>(std::find(names_.begin(), names_.end(), series.first) - names_.begin());
   }
-  static std::string dash(const Series& series) { return series.second == BenchPart::kernel ? " stroke-dasharray=\"6 4\"" : ""; }
+  static std::string dash(const Series& series) {
+    return series.second == BenchPart::kernel ? " stroke-dasharray=\"6 4\"" : "";
+  }
 
   std::string panel(const Panel& which, const std::vector<const BenchRow*>& rows, double x, double y) const {
     const double axis_left = x + left;
@@ -178,13 +188,15 @@ class SpeedPlot {
     const auto y_of = [&](double speed) { return axis_bottom - speed / most_ * (axis_bottom - axis_top); };
 
     const auto& [dim, causal, type, batch, heads] = which;
-    std::string svg = text_at(axis_left, y + 20, "head dim " + std::to_string(dim) + ", " + (causal ? "causal" : "dense") + " (" + type + ", batch " +
-                                                     std::to_string(batch) + ", heads " + std::to_string(heads) + ")",
+    std::string svg = text_at(axis_left, y + 20,
+                              "head dim " + std::to_string(dim) + ", " + (causal ? "causal" : "dense") + " (" + type +
+                                  ", batch " + std::to_string(batch) + ", heads " + std::to_string(heads) + ")",
                               "font-weight=\"600\"");
     for (int tick = 0; tick * step_ <= most_ * 1.001; ++tick) {
       const double at = y_of(tick * step_);
       svg += line(axis_left, at, axis_right, at, "stroke=\"#dddddd\"");
-      svg += text_at(axis_left - 8, at + 4, figure(step_ < 1 ? "%.2f" : "%.0f", tick * step_), "text-anchor=\"end\" fill=\"#333333\"");
+      svg += text_at(axis_left - 8, at + 4, figure(step_ < 1 ? "%.2f" : "%.0f", tick * step_),
+                     "text-anchor=\"end\" fill=\"#333333\"");
     }
     for (const std::uint32_t n : tokens) {
       svg += line(x_of(n), axis_bottom, x_of(n), axis_bottom + 5, "stroke=\"#333333\"");
@@ -206,11 +218,13 @@ class SpeedPlot {
           const double slow = tflops_of(row->shape, row->milliseconds->max);
           const double fast = tflops_of(row->shape, row->milliseconds->min);
           if (std::isfinite(slow) && std::isfinite(fast))
-            marks += line(x_of(n), y_of(slow), x_of(n), y_of(std::min(fast, most_)), "stroke=\"" + colour(series) + "\" stroke-width=\"1\"");
+            marks += line(x_of(n), y_of(slow), x_of(n), y_of(std::min(fast, most_)),
+                          "stroke=\"" + colour(series) + "\" stroke-width=\"1\"");
         }
         marks += marker(marker_kind(series), x_of(n), y_of(row->tflops), colour(series));
       }
-      svg += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour(series) + "\" stroke-width=\"2\"" + dash(series) + "/>\n" + marks;
+      svg += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour(series) + "\" stroke-width=\"2\"" +
+             dash(series) + "/>\n" + marks;
     }
     return svg;
   }
@@ -248,8 +262,9 @@ std::string model_svg(const BenchResult& result) {
   const double width = name_width + bar_width + 110;
   const double axis_bottom = top_space + bar_height * static_cast<double>(rows.size());
   const double height = axis_bottom + 56;
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" + number(height) + "\" viewBox=\"0 0 " +
-                    number(width) + " " + number(height) + "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"13\" role=\"img\">\n";
+  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
+                    number(height) + "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
+                    "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"13\" role=\"img\">\n";
   const std::string title = "Modelled share of peak, " + result.device.target;
   svg += "<title>" + xml_text(title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
   svg += text_at(margin, 28, title, "font-size=\"17\" font-weight=\"600\"");
@@ -262,15 +277,17 @@ std::string model_svg(const BenchResult& result) {
     svg += line(x, top_space - 8, x, axis_bottom, "stroke=\"#dddddd\"");
     svg += text_at(x, axis_bottom + 18, std::to_string(tenth * 10), "text-anchor=\"middle\" fill=\"#333333\"");
   }
-  svg += text_at(name_width + bar_width / 2, axis_bottom + 40, "modelled share of the peak matrix rate, %", "text-anchor=\"middle\"");
+  svg += text_at(name_width + bar_width / 2, axis_bottom + 40, "modelled share of the peak matrix rate, %",
+                 "text-anchor=\"middle\"");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double y = top_space + bar_height * static_cast<double>(i);
     const bool fp8 = rows[i]->contender.ends_with("fp8");
     const double filled = bar_width * std::clamp(rows[i]->peak_share, 0.0, 1.0);
     svg += text_at(name_width - 8, y + 13, short_unit_name(rows[i]->kernel), "text-anchor=\"end\"");
-    svg += "<rect x=\"" + number(name_width) + "\" y=\"" + number(y) + "\" width=\"" + number(filled) + "\" height=\"" + number(bar_height - 6) +
-           "\" fill=\"" + (fp8 ? colours[1] : colours[0]) + "\"/>\n";
-    svg += text_at(name_width + filled + 6, y + 13, figure("%.0f %%", rows[i]->peak_share * 100.0) + (fp8 ? " (fp8 PV)" : ""), "fill=\"#333333\"");
+    svg += "<rect x=\"" + number(name_width) + "\" y=\"" + number(y) + "\" width=\"" + number(filled) + "\" height=\"" +
+           number(bar_height - 6) + "\" fill=\"" + (fp8 ? colours[1] : colours[0]) + "\"/>\n";
+    svg += text_at(name_width + filled + 6, y + 13,
+                   figure("%.0f %%", rows[i]->peak_share * 100.0) + (fp8 ? " (fp8 PV)" : ""), "fill=\"#333333\"");
   }
   return svg + "</svg>\n";
 }
@@ -284,7 +301,9 @@ std::string table_row(const BenchRow& row) {
   };
   cell(row.contender, false);
   cell(row.part == BenchPart::kernel ? "kernel alone" : "whole call", false);
-  cell(std::to_string(s.batch) + " x " + std::to_string(s.heads) + " x " + std::to_string(s.tokens) + " x " + std::to_string(s.head_dim), true);
+  cell(std::to_string(s.batch) + " x " + std::to_string(s.heads) + " x " + std::to_string(s.tokens) + " x " +
+           std::to_string(s.head_dim),
+       true);
   cell(s.causal ? "causal" : "dense", false);
   if (!row.problem.empty()) {
     cells += "<td colspan=\"5\">no speed: " + xml_text(row.problem) + "</td>";
@@ -312,15 +331,21 @@ std::string bench_html(const BenchResult& result) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Attention on " +
       xml_text(name) +
       "</title>\n<style>\n"
-      "body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; color: #222; background: #fff; }\n"
+      "body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; color: #222; "
+      "background: #fff; }\n"
       "svg { max-width: 100%; height: auto; }\n.wide { overflow-x: auto; }\n"
-      "table { border-collapse: collapse; font-size: 14px; }\nth, td { padding: 3px 10px; border-bottom: 1px solid #ddd; text-align: left; }\n"
-      "td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n.warning { color: #b34700; font-weight: 600; }\n"
+      "table { border-collapse: collapse; font-size: 14px; }\nth, td { padding: 3px 10px; border-bottom: 1px solid "
+      "#ddd; text-align: left; }\n"
+      "td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n.warning { color: "
+      "#b34700; font-weight: 600; }\n"
       "</style>\n</head>\n<body>\n<h1>Speed of attention</h1>\n";
   if (result.origin == BenchOrigin::modelled) html += "<p class=\"warning\">" + xml_text(model_warning) + "</p>\n";
   html += "<div class=\"wide\">" + bench_svg(result) + "</div>\n<h2>Figures</h2>\n<div class=\"wide\"><table>\n";
-  html += "<tr><th>what</th><th>part</th><th>B x H x N x D</th><th>mask</th><th>ms</th><th>min to max</th><th>TFLOPS</th><th>" +
-          std::string(result.origin == BenchOrigin::modelled ? "modelled " : "") + "share of peak</th><th>rel. L1</th><th>kernel</th></tr>\n";
+  html +=
+      "<tr><th>what</th><th>part</th><th>B x H x N x D</th><th>mask</th><th>ms</th><th>min to "
+      "max</th><th>TFLOPS</th><th>" +
+      std::string(result.origin == BenchOrigin::modelled ? "modelled " : "") +
+      "share of peak</th><th>rel. L1</th><th>kernel</th></tr>\n";
   for (const BenchRow& row : result.rows) html += table_row(row);
   html += "</table></div>\n";
   for (const std::string& note : result.notes) html += "<p>" + xml_text(note) + "</p>\n";

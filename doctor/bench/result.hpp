@@ -11,8 +11,8 @@
 #include "probes/base/enum_names.hpp"
 #include "probes/base/result.hpp"
 
-// What a benchmark found: measured by this program, measured by `python -m sage_doctor_attention.bench`, or modelled. One
-// form for all (docs/bench-schema.json), so that one table and one plot serve them.
+// What a benchmark found: measured by this program, measured by `python -m sage_doctor_attention.bench`, or modelled.
+// One form for all (docs/bench-schema.json), so that one table and one plot serve them.
 
 namespace sage {
 
@@ -37,9 +37,9 @@ inline constexpr auto enum_names<BenchPart> = std::to_array<EnumName<BenchPart>>
 });
 
 struct BenchDevice {
-  std::string name;     ///< "AMD Radeon RX 9070 XT"; empty: the driver has none
-  std::string target;   ///< "gfx1201", "sm_90"
-  std::string runtime;  ///< driver library
+  std::string name;                  ///< "AMD Radeon RX 9070 XT"; empty: the driver has none
+  std::string target;                ///< "gfx1201", "sm_90"
+  std::string runtime;               ///< driver library
   std::uint32_t driver_version = 0;  ///< as the driver numbers itself; 0: not known
   std::uint32_t units = 0;           ///< compute units or multiprocessors; 0: not known
   std::uint32_t clock_mhz = 0;       ///< the highest; 0: not known
@@ -233,7 +233,8 @@ inline constexpr std::string_view bench_formula = "TFLOPS = 4 B H N^2 D / time, 
 
 /// Printed wherever something modelled is.
 inline constexpr std::string_view model_warning =
-    "A MODEL, NOT A MEASUREMENT: issue slots of compiled kernels times the published cycles of their matrix instructions. "
+    "A MODEL, NOT A MEASUREMENT: issue slots of compiled kernels times the published cycles of their matrix "
+    "instructions. "
     "Nothing was timed.";
 
 }  // namespace sage

@@ -16,11 +16,14 @@ constexpr std::size_t most_rows = 4096;
 constexpr std::size_t longest_version = 40;
 constexpr double most_tflops = 1e9;
 
-bool is_spread(const BenchSpread& spread) { return spread.min > 0.0 && spread.min <= spread.median && spread.median <= spread.max && std::isfinite(spread.max); }
+bool is_spread(const BenchSpread& spread) {
+  return spread.min > 0.0 && spread.min <= spread.median && spread.median <= spread.max && std::isfinite(spread.max);
+}
 
 /// As of a row: no speed stands beside wrong numbers, or beside a reason why there is none.
 std::optional<Error> meaningless(const BenchTuning& tuning) {
-  if (tuning.trials.size() > most_rows || tuning.choices.size() > most_rows) return Error{0, "tuning: more than " + std::to_string(most_rows) + " trials or choices"};
+  if (tuning.trials.size() > most_rows || tuning.choices.size() > most_rows)
+    return Error{0, "tuning: more than " + std::to_string(most_rows) + " trials or choices"};
   for (std::size_t i = 0; i < tuning.trials.size(); ++i) {
     const TuneTrial& trial = tuning.trials[i];
     const std::string place = "tuning.trials[" + std::to_string(i) + "]: ";
@@ -46,8 +49,10 @@ std::optional<Error> meaningless(const BenchResult& result) {
     const bool has_speed = std::isfinite(row.tflops) || row.milliseconds;
     if (has_speed && row.accuracy && !row.accuracy->passed) return Error{0, place + "a speed of wrong numbers"};
     if (has_speed && !row.problem.empty()) return Error{0, place + "a speed, and a reason why there is none"};
-    if (std::isfinite(row.tflops) && (row.tflops < 0.0 || row.tflops > most_tflops)) return Error{0, place + "tflops is no speed"};
-    if (row.milliseconds && !is_spread(*row.milliseconds)) return Error{0, place + "milliseconds are no times in order"};
+    if (std::isfinite(row.tflops) && (row.tflops < 0.0 || row.tflops > most_tflops))
+      return Error{0, place + "tflops is no speed"};
+    if (row.milliseconds && !is_spread(*row.milliseconds))
+      return Error{0, place + "milliseconds are no times in order"};
   }
   return result.tuning ? meaningless(*result.tuning) : std::nullopt;
 }
@@ -66,12 +71,15 @@ std::string bench_json(const BenchResult& result, Redaction redaction) {
 }
 
 Result<BenchResult> bench_from_text(std::string_view text) {
-  if (text.size() > most_bench_bytes) return Error{0, "it is longer than " + std::to_string(most_bench_bytes) + " bytes"};
+  if (text.size() > most_bench_bytes)
+    return Error{0, "it is longer than " + std::to_string(most_bench_bytes) + " bytes"};
   const Json json = Json::parse(text, nullptr, false);
   if (json.is_discarded()) return Error{0, "it is no JSON"};
-  if (!json.is_object() || !json.contains("schema_version")) return Error{0, "it is no result of a benchmark: schema_version is missing"};
+  if (!json.is_object() || !json.contains("schema_version"))
+    return Error{0, "it is no result of a benchmark: schema_version is missing"};
   if (json["schema_version"] != bench_schema_version) {
-    return Error{0, "schema_version: this program reads " + std::to_string(bench_schema_version) + ", not " + shortened(json["schema_version"].dump(), longest_version)};
+    return Error{0, "schema_version: this program reads " + std::to_string(bench_schema_version) + ", not " +
+                        shortened(json["schema_version"].dump(), longest_version)};
   }
   BenchResult result;
   if (auto problem = json_walk::read_value(json, "", result)) return *problem;

@@ -33,28 +33,31 @@ std::string milliseconds(double value) {
   return number(value < 10.0 ? "%.3f" : value < 100.0 ? "%.2f" : "%.1f", value);
 }
 
-std::string share(double value) { return std::isfinite(value) ? number("%.0f %%", value * 100.0) : "unknown"; }
+std::string share(double value) {
+  return std::isfinite(value) ? number("%.0f %%", value * 100.0) : "unknown";
+}
 
 std::string heading(const BenchRow& row) {
   const BenchShape& s = row.shape;
-  return "head dim " + std::to_string(s.head_dim) + ", " + (s.causal ? "causal" : "dense") + ", " + row.type + ", batch " +
-         std::to_string(s.batch) + ", " + counted(s.heads, "head");
+  return "head dim " + std::to_string(s.head_dim) + ", " + (s.causal ? "causal" : "dense") + ", " + row.type +
+         ", batch " + std::to_string(s.batch) + ", " + counted(s.heads, "head");
 }
 
 bool same_block(const BenchRow& a, const BenchRow& b) {
-  return a.shape.head_dim == b.shape.head_dim && a.shape.causal == b.shape.causal && a.type == b.type && a.shape.batch == b.shape.batch &&
-         a.shape.heads == b.shape.heads;
+  return a.shape.head_dim == b.shape.head_dim && a.shape.causal == b.shape.causal && a.type == b.type &&
+         a.shape.batch == b.shape.batch && a.shape.heads == b.shape.heads;
 }
 
 std::string columns_head() {
-  return right("tokens", 8) + "  " + padded("what", 16) + right("ms", 8) + "  " + padded("(min to max)", 18) + right("TFLOPS", 8) + right("of peak", 9) +
-         right("rel. L1", 9) + "\n";
+  return right("tokens", 8) + "  " + padded("what", 16) + right("ms", 8) + "  " + padded("(min to max)", 18) +
+         right("TFLOPS", 8) + right("of peak", 9) + right("rel. L1", 9) + "\n";
 }
 
 std::string measured_row(const BenchRow& row, std::size_t width) {
   std::string text = right(std::to_string(row.shape.tokens), 8) + "  ";
   const std::string what = printable(row.contender) + (row.part == BenchPart::kernel ? ", kernel" : "");
-  if (!row.problem.empty()) return text + what + "\n" + wrapped("no speed: " + printable(row.problem), "            ", "              ", width);
+  if (!row.problem.empty())
+    return text + what + "\n" + wrapped("no speed: " + printable(row.problem), "            ", "              ", width);
   const BenchSpread time = row.milliseconds.value_or(BenchSpread{});
   text += padded(what, 16) + right(milliseconds(time.median), 8);
   text += "  " + padded("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 18);
@@ -76,15 +79,18 @@ std::string measured_rows(const BenchResult& result, std::size_t width) {
       done[k] = true;
       block.push_back(&result.rows[k]);
     }
-    std::stable_sort(block.begin(), block.end(), [](const BenchRow* a, const BenchRow* b) { return a->shape.tokens < b->shape.tokens; });
+    std::stable_sort(block.begin(), block.end(),
+                     [](const BenchRow* a, const BenchRow* b) { return a->shape.tokens < b->shape.tokens; });
     for (const BenchRow* row : block) text += measured_row(*row, width);
   }
   return text;
 }
 
 std::string modelled_rows(const BenchResult& result) {
-  const bool speeds = std::any_of(result.rows.begin(), result.rows.end(), [](const BenchRow& row) { return std::isfinite(row.tflops); });
-  std::string text = std::string("\n  kernel                   modelled share of peak") + (speeds ? "   modelled TFLOPS" : "") + "\n";
+  const bool speeds = std::any_of(result.rows.begin(), result.rows.end(),
+                                  [](const BenchRow& row) { return std::isfinite(row.tflops); });
+  std::string text =
+      std::string("\n  kernel                   modelled share of peak") + (speeds ? "   modelled TFLOPS" : "") + "\n";
   for (const BenchRow& row : result.rows) {
     text += "  " + padded(printable(short_unit_name(row.kernel)), 24) + right(share(row.peak_share), 23);
     text += (speeds ? right(number("%.1f", row.tflops), 18) : "") + "\n";
@@ -95,7 +101,9 @@ std::string modelled_rows(const BenchResult& result) {
 std::string device_line(const BenchResult& result) {
   const BenchDevice& device = result.device;
   std::string text = device.name.empty() ? device.target : device.name + " (" + device.target + ")";
-  if (device.units > 0) text += ", " + std::to_string(device.units) + (device.target.starts_with("sm_") ? " multiprocessors" : " compute units");
+  if (device.units > 0)
+    text += ", " + std::to_string(device.units) +
+            (device.target.starts_with("sm_") ? " multiprocessors" : " compute units");
   if (device.clock_mhz > 0) text += ", at most " + std::to_string(device.clock_mhz) + " MHz";
   return text;
 }
@@ -112,23 +120,25 @@ std::string method_lines(const BenchResult& result, std::size_t width) {
   text += fewest == most ? std::to_string(most) : std::to_string(fewest) + " to " + std::to_string(most);
   text += " runs by " + result.method.clock + " after " + std::to_string(result.method.warm_up) + " to warm up; ";
   constexpr std::uint64_t mib = 1 << 20;
-  text += result.method.flushed_bytes > 0
-              ? "caches cold: " + std::to_string(result.method.flushed_bytes / mib) + " MiB were overwritten before each run."
-              : "caches warm.";
+  text += result.method.flushed_bytes > 0 ? "caches cold: " + std::to_string(result.method.flushed_bytes / mib) +
+                                                " MiB were overwritten before each run."
+                                          : "caches warm.";
   text += " \"kernel\" is the attention kernel alone, otherwise the whole call, quantisation included.";
   return wrapped(printable(text), "", "", width);
 }
 
 std::string tuning_text(const BenchTuning& tuning, std::size_t width) {
   std::string text = "\n" + counted(tuning.trials.size(), "trial");
-  text += tuning.compiler.empty() ? "; no compiler here could make the alternatives\n" : "; alternatives by " + printable(tuning.compiler) + "\n";
+  text += tuning.compiler.empty() ? "; no compiler here could make the alternatives\n"
+                                  : "; alternatives by " + printable(tuning.compiler) + "\n";
   std::vector<std::string> classes;
   for (const TuneTrial& one : tuning.trials) {
     if (std::find(classes.begin(), classes.end(), one.shape_class) == classes.end()) classes.push_back(one.shape_class);
   }
   for (const std::string& name : classes) {
     text += "\n" + printable(name) + "\n";
-    const auto choice = std::find_if(tuning.choices.begin(), tuning.choices.end(), [&](const TuneChoice& c) { return c.shape_class == name; });
+    const auto choice = std::find_if(tuning.choices.begin(), tuning.choices.end(),
+                                     [&](const TuneChoice& c) { return c.shape_class == name; });
     for (const TuneTrial& one : tuning.trials) {
       if (one.shape_class != name) continue;
       const std::string kernel = "  " + printable(short_unit_name(one.kernel));

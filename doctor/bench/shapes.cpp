@@ -18,7 +18,9 @@ std::vector<T> or_usual(const std::vector<T>& asked, std::vector<T> usual) {
   return asked.empty() ? std::move(usual) : asked;
 }
 
-std::string pv_name(PvType pv) { return pv == PvType::fp8 ? "fp8" : "f16"; }
+std::string pv_name(PvType pv) {
+  return pv == PvType::fp8 ? "fp8" : "f16";
+}
 
 }  // namespace
 
@@ -40,7 +42,9 @@ std::vector<BenchCase> bench_cases(const BenchWish& wish, bool fp8) {
   return cases;
 }
 
-std::string contender_of(PvType pv) { return "sage " + pv_name(pv); }
+std::string contender_of(PvType pv) {
+  return "sage " + pv_name(pv);
+}
 
 device::Problem problem_of(const BenchCase& what) {
   device::Problem problem;
@@ -55,8 +59,8 @@ device::Problem problem_of(const BenchCase& what) {
 
 std::string case_text(const BenchCase& what) {
   const BenchShape& s = what.shape;
-  return std::to_string(s.batch) + "x" + std::to_string(s.heads) + "x" + std::to_string(s.tokens) + "x" + std::to_string(s.head_dim) +
-         (s.causal ? " causal " : " dense ") + pv_name(what.pv);
+  return std::to_string(s.batch) + "x" + std::to_string(s.heads) + "x" + std::to_string(s.tokens) + "x" +
+         std::to_string(s.head_dim) + (s.causal ? " causal " : " dense ") + pv_name(what.pv);
 }
 
 Result<BenchCase> case_from_text(std::string_view text) {

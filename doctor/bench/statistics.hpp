@@ -6,7 +6,8 @@
 
 namespace sage {
 
-/// Of the times of single runs. The median of an even number is the mean of the two in the middle. Without times: unknown.
+/// Of the times of single runs. The median of an even number is the mean of the two in the middle. Without times:
+/// unknown.
 [[nodiscard]] BenchSpread spread_of(std::vector<double> times);
 
 /// 4 B H N^2 D / time, half for causal. Unknown for a time that is none.

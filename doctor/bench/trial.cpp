@@ -23,8 +23,19 @@ BenchRun read_answer(const std::string& file, const JobEnd& end) {
 
 Job job_of(const BenchRequest& request, const std::string& output) {
   Job job;
-  job.arguments = {own_program_path(), std::string(proof_verb), "bench-gpu", "--library", request.library, "--kernels", request.kernels,
-                   "--runtime", request.runtime, "--runs", std::to_string(request.runs), "--output", output};
+  job.arguments = {own_program_path(),
+                   std::string(proof_verb),
+                   "bench-gpu",
+                   "--library",
+                   request.library,
+                   "--kernels",
+                   request.kernels,
+                   "--runtime",
+                   request.runtime,
+                   "--runs",
+                   std::to_string(request.runs),
+                   "--output",
+                   output};
   for (const BenchCase& one : request.cases) job.arguments.insert(job.arguments.end(), {"--case", case_text(one)});
   job.deadline = deadline;
   job.limit_memory = false;
@@ -48,7 +59,8 @@ BenchRun bench_run_from_text(std::string_view text) {
   return run;
 }
 
-BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string& folder, const std::function<void(std::size_t)>& ended, const std::function<void()>& tick) {
+BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string& folder,
+                    const std::function<void(std::size_t)>& ended, const std::function<void()>& tick) {
   std::vector<Job> jobs;
   std::vector<std::string> outputs;
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -64,8 +76,10 @@ BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string
   BenchRuns all;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     BenchRun run;
-    if (ends) run = read_answer(outputs[i], ends->ends[i]);
-    else run.reason = ends.error().text;
+    if (ends)
+      run = read_answer(outputs[i], ends->ends[i]);
+    else
+      run.reason = ends.error().text;
     all.runs.push_back(std::move(run));
   }
   if (ends) all.interrupted_by = ends->interrupted_by;

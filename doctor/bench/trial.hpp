@@ -12,7 +12,8 @@
 #include "doctor/bench/shapes.hpp"
 #include "doctor/build/compile/jobs.hpp"
 
-// Timing happens in a process of its own: a HIP library may abort or hang, and so may a kernel that was never run before.
+// Timing happens in a process of its own: a HIP library may abort or hang, and so may a kernel that was never run
+// before.
 
 namespace sage {
 
@@ -88,13 +89,15 @@ struct BenchRuns {
   int interrupted_by = 0;      ///< a signal; the rest has failed then
 };
 
-/// One process a request, one after the other. `ended` is told of each; `tick`: five times a second. `folder`: an existing
-/// one for their answers.
+/// One process a request, one after the other. `ended` is told of each; `tick`: five times a second. `folder`: an
+/// existing one for their answers.
 [[nodiscard]] BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string& folder,
                                   const std::function<void(std::size_t)>& ended, const std::function<void()>& tick);
 
-/// The first of `runtimes` that reaches a GPU with these kernels, in request.runtime; else the last one's run says why not.
-[[nodiscard]] BenchRun find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes, const std::string& folder);
+/// The first of `runtimes` that reaches a GPU with these kernels, in request.runtime; else the last one's run says why
+/// not.
+[[nodiscard]] BenchRun find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes,
+                                const std::string& folder);
 
 /// The other side: `sage-doctor internal bench-gpu ...`. nullopt: it is not that.
 [[nodiscard]] std::optional<int> run_bench_child(const std::vector<std::string>& arguments);

@@ -51,8 +51,10 @@ BenchTrial time_case(const trial::Gpu& gpu, const std::string& folder, const Ben
     told.note = timed.note;
     told.flushed_bytes = timed.flushed_bytes;
     const trial::Errors& e = timed.errors;
-    told.accuracy = {e.relative_l1, e.rmse, e.worst_row, timed.gate.relative_l1, timed.gate.worst_row,
-                     static_cast<std::uint32_t>(e.rows), timed.accurate};
+    told.accuracy = {e.relative_l1,        e.rmse,
+                     e.worst_row,          timed.gate.relative_l1,
+                     timed.gate.worst_row, static_cast<std::uint32_t>(e.rows),
+                     timed.accurate};
   } catch (const std::exception& problem) {  // memory of the host may be short, too
     told.problem = problem.what();
   }
@@ -63,7 +65,8 @@ BenchRun run_cases(const Asked& asked) {
   BenchRun run;
   try {
     const std::string& folder = asked.options.at("--kernels");
-    const trial::Gpu gpu(trial::load_attention_library(asked.options.at("--library")), folder, asked.options.at("--runtime"));
+    const trial::Gpu gpu(trial::load_attention_library(asked.options.at("--library")), folder,
+                         asked.options.at("--runtime"));
     const trial::GpuFacts facts = trial::gpu_facts(gpu);
     run.device = {gpu.name(),
                   gpu.target(),

@@ -1,5 +1,5 @@
-// A tuning changes an installation as a build does: a staged copy of the current version with what is new, then one switch of
-// the link. Nothing is left half done when it is interrupted, and the version before stays.
+// A tuning changes an installation as a build does: a staged copy of the current version with what is new, then one
+// switch of the link. Nothing is left half done when it is interrupted, and the version before stays.
 
 #include "doctor/bench/tune.hpp"
 
@@ -31,7 +31,9 @@ constexpr std::string_view kernels_folder = "kernels/";
 constexpr std::uint32_t usual_heads = 32;
 
 /// Enough workgroups to fill a GPU, few enough to be done in milliseconds.
-std::uint32_t usual_batch(device::Length length) { return length == device::Length::long_q ? 2 : 4; }
+std::uint32_t usual_batch(device::Length length) {
+  return length == device::Length::long_q ? 2 : 4;
+}
 std::uint32_t usual_tokens(device::Length length, device::Family family) {
   return length == device::Length::long_q ? 4096 : static_cast<std::uint32_t>(device::fewest_long_queries(family) / 2);
 }
@@ -41,9 +43,13 @@ bool asked_for(const std::vector<T>& asked, const T& one) {
   return asked.empty() || std::find(asked.begin(), asked.end(), one) != asked.end();
 }
 
-std::string processor_of(const std::string& target) { return target.substr(0, target.find(':')); }
+std::string processor_of(const std::string& target) {
+  return target.substr(0, target.find(':'));
+}
 
-std::string tuning_path() { return std::string(kernels_folder) + std::string(runtime::tuning_file); }
+std::string tuning_path() {
+  return std::string(kernels_folder) + std::string(runtime::tuning_file);
+}
 
 bool is_alternative(const std::string& kernel) {
   return std::any_of(device::alternative_table.begin(), device::alternative_table.end(),
@@ -53,7 +59,7 @@ bool is_alternative(const std::string& kernel) {
 /// A kernel that may be chosen, with its code object.
 struct Candidate {
   const device::Tile* tile = nullptr;
-  std::string file;   ///< "kernels/gfx1201-sage_attention_d64_F16_B256K64Q32.hsaco"
+  std::string file;  ///< "kernels/gfx1201-sage_attention_d64_F16_B256K64Q32.hsaco"
   std::string bytes;
   std::vector<KernelResources> resources;  ///< of alternatives
   ObjectOrigin origin = ObjectOrigin::compiled;
@@ -61,9 +67,17 @@ struct Candidate {
 
 class Tuner {
  public:
-  Tuner(const BenchPlace& place, const TuneSettings& settings, const Manifest& manifest, const BuildPlan& plan, const Facts& facts,
-        const Host& host, const GfxTables& tables, const BenchProgress& progress)
-      : place_(place), settings_(settings), manifest_(untuned(manifest)), before_(manifest), plan_(plan), facts_(facts), host_(host), tables_(tables), progress_(progress) {}
+  Tuner(const BenchPlace& place, const TuneSettings& settings, const Manifest& manifest, const BuildPlan& plan,
+        const Facts& facts, const Host& host, const GfxTables& tables, const BenchProgress& progress)
+      : place_(place),
+        settings_(settings),
+        manifest_(untuned(manifest)),
+        before_(manifest),
+        plan_(plan),
+        facts_(facts),
+        host_(host),
+        tables_(tables),
+        progress_(progress) {}
 
   Result<BenchResult> run() {
     if (manifest_.source_sha256 != device_text_digest()) {
@@ -81,7 +95,8 @@ class Tuner {
     result_.method = {"driver events", 3, 0};
     result_.tuning = BenchTuning{manifest_.source_sha256, "", {}, {}, false};
     target_ = installed_target();
-    if (target_ == nullptr) return Error{0, "no installed kernels are for " + opened_.device.target + ": sage-doctor build"};
+    if (target_ == nullptr)
+      return Error{0, "no installed kernels are for " + opened_.device.target + ": sage-doctor build"};
 
     Result<Store> store = Store::open(settings_.prefix);
     if (!store) return store.error();
@@ -125,16 +140,19 @@ class Tuner {
     family_ = units->family;
     cases_ = tune_cases(settings_.wish, family_);
     for (const ManifestKernel& kernel : target_->kernels) {
-      Result<std::string> bytes = file_calls::read_whole(installation() + "/" + kernel.file, Links::keep, most_file_bytes);
+      Result<std::string> bytes =
+          file_calls::read_whole(installation() + "/" + kernel.file, Links::keep, most_file_bytes);
       if (!bytes) return bytes.error();
       if (kernel.name == prologue_unit) {
         prologue_ = {nullptr, kernel.file, std::move(bytes).value(), {}, kernel.origin};
         continue;
       }
       const std::size_t index = device::tile_index(family_, kernel.name);
-      if (index < device::tile_table.size() && !cases_of(device::tile_at(index)).empty()) candidates_.push_back({&device::tile_at(index), kernel.file, std::move(bytes).value(), {}, kernel.origin});
+      if (index < device::tile_table.size() && !cases_of(device::tile_at(index)).empty())
+        candidates_.push_back({&device::tile_at(index), kernel.file, std::move(bytes).value(), {}, kernel.origin});
     }
-    if (prologue_.bytes.empty()) return Error{0, "the installation has no " + std::string(prologue_unit) + ": sage-doctor build"};
+    if (prologue_.bytes.empty())
+      return Error{0, "the installation has no " + std::string(prologue_unit) + ": sage-doctor build"};
     return std::nullopt;
   }
 
@@ -159,18 +177,22 @@ class Tuner {
       for (const UnitResult& unit : made->units) {
         if (unit.state == UnitState::ready && unit.warnings.empty()) {
           if (result_.tuning->compiler.empty()) result_.tuning->compiler = compiler->path;
-          candidates_.push_back({unit.unit.tile, std::string(kernels_folder) + object_file_name(target_->target, unit.unit.name), unit.bytes,
-                                 unit.kernels, unit.origin});
+          candidates_.push_back({unit.unit.tile,
+                                 std::string(kernels_folder) + object_file_name(target_->target, unit.unit.name),
+                                 unit.bytes, unit.kernels, unit.origin});
           std::erase_if(open.units, [&](const Unit& one) { return one.name == unit.unit.name; });
         } else {
-          why[unit.unit.name] = !unit.warnings.empty() ? unit.warnings.front() : unit.failure ? unit.failure->cause : "it was not compiled";
+          why[unit.unit.name] = !unit.warnings.empty() ? unit.warnings.front()
+                                : unit.failure         ? unit.failure->cause
+                                                       : "it was not compiled";
         }
       }
     }
     for (const Unit& unit : open.units) {
       const std::string reason = why.count(unit.name) == 1 ? why[unit.name] : "no compiler for it is here";
       for (const TuneCase& one : cases_of(*unit.tile)) {
-        result_.tuning->trials.push_back({runtime::class_text(one.shape_class), unit.name, std::nullopt, std::nullopt, reason});
+        result_.tuning->trials.push_back(
+            {runtime::class_text(one.shape_class), unit.name, std::nullopt, std::nullopt, reason});
       }
     }
     return std::nullopt;
@@ -195,7 +217,8 @@ class Tuner {
   }
 
   /// The tuning that leads from `shapes` to the kernel.
-  [[nodiscard]] runtime::Tuning tuning_for(const std::vector<std::pair<device::ShapeClass, std::string>>& choices) const {
+  [[nodiscard]] runtime::Tuning tuning_for(
+      const std::vector<std::pair<device::ShapeClass, std::string>>& choices) const {
     runtime::Tuning tuning{manifest_.source_sha256, opened_.device.target, opened_.device.name, {}};
     for (const auto& [shape, kernel] : choices) tuning.choices.push_back({shape, kernel});
     return tuning;
@@ -225,7 +248,9 @@ class Tuner {
       requests.push_back(std::move(request));
     }
     std::size_t done = 0;
-    const auto tell = [&] { progress_(done < candidates_.size() ? candidates_[done].tile->kernel : "", done, candidates_.size()); };
+    const auto tell = [&] {
+      progress_(done < candidates_.size() ? candidates_[done].tile->kernel : "", done, candidates_.size());
+    };
     const auto ended = [&](std::size_t) {
       ++done;
       tell();
@@ -242,7 +267,8 @@ class Tuner {
     return std::nullopt;
   }
 
-  TuneTrial trial_of(const device::Tile& tile, const device::ShapeClass& shape, const BenchRun& run, std::size_t number) {
+  TuneTrial trial_of(const device::Tile& tile, const device::ShapeClass& shape, const BenchRun& run,
+                     std::size_t number) {
     TuneTrial trial;
     trial.shape_class = runtime::class_text(shape);
     trial.kernel = tile.kernel;
@@ -255,10 +281,14 @@ class Tuner {
     trial.problem = one.problem;
     if (!trial.problem.empty()) return trial;
     trial.accuracy = one.accuracy;
-    if (one.kernel != tile.kernel) trial.problem = "the library ran " + one.kernel + " in its place";
-    else if (!one.accuracy.passed) trial.problem = wrong_numbers(one.accuracy);
-    else if (one.kernel_ms.empty()) trial.problem = one.note;
-    else trial.milliseconds = spread_of(one.kernel_ms);
+    if (one.kernel != tile.kernel)
+      trial.problem = "the library ran " + one.kernel + " in its place";
+    else if (!one.accuracy.passed)
+      trial.problem = wrong_numbers(one.accuracy);
+    else if (one.kernel_ms.empty())
+      trial.problem = one.note;
+    else
+      trial.milliseconds = spread_of(one.kernel_ms);
     return trial;
   }
 
@@ -277,7 +307,8 @@ class Tuner {
   }
 
   const Candidate* candidate(const std::string& kernel) const {
-    const auto found = std::find_if(candidates_.begin(), candidates_.end(), [&](const Candidate& one) { return kernel == one.tile->kernel; });
+    const auto found = std::find_if(candidates_.begin(), candidates_.end(),
+                                    [&](const Candidate& one) { return kernel == one.tile->kernel; });
     return found == candidates_.end() ? nullptr : &*found;
   }
 
@@ -299,10 +330,12 @@ class Tuner {
     next.created = settings_.time;
     if (auto problem = write_new_file(*stage + "/" + std::string(manifest_name), manifest_text(next))) return problem;
     const std::optional<std::string> current = store.current();
-    const Result<Published> published = store.publish(lock, *stage, current ? current->substr(current->rfind('/') + 1) : "tuned");
+    const Result<Published> published =
+        store.publish(lock, *stage, current ? current->substr(current->rfind('/') + 1) : "tuned");
     if (!published) return published.error();
     result_.tuning->stored = !choices.empty();
-    result_.notes.push_back(choices.empty() ? "what an earlier tuning had chosen for these shapes was removed from " + published->folder
+    result_.notes.push_back(choices.empty() ? "what an earlier tuning had chosen for these shapes was removed from " +
+                                                  published->folder
                                             : "the choice is in use now: " + published->folder + "/" + tuning_path());
     return std::nullopt;
   }
@@ -314,10 +347,13 @@ class Tuner {
     }
     for (const ManifestFile& one : manifest.other_files) files.push_back(one.file);
     for (const std::string& file : files) {
-      const Result<std::string> bytes = file_calls::read_whole(installation() + "/" + file, Links::keep, most_file_bytes);
+      const Result<std::string> bytes =
+          file_calls::read_whole(installation() + "/" + file, Links::keep, most_file_bytes);
       if (!bytes) return bytes.error();
       const bool program = file == manifest.library.file;
-      if (auto problem = program ? write_new_file(stage + "/" + file, *bytes, program_mode) : write_new_file(stage + "/" + file, *bytes)) return problem;
+      if (auto problem = program ? write_new_file(stage + "/" + file, *bytes, program_mode)
+                                 : write_new_file(stage + "/" + file, *bytes))
+        return problem;
     }
     return std::nullopt;
   }
@@ -325,7 +361,8 @@ class Tuner {
   /// Of the tuning that is in use, where it is for this GPU and source, what was not tried this time.
   std::vector<runtime::TunedClass> kept_choices() const {
     runtime::Tuning tuning;
-    const Result<std::string> text = file_calls::read_whole(installation() + "/" + tuning_path(), Links::keep, runtime::most_tuning_bytes);
+    const Result<std::string> text =
+        file_calls::read_whole(installation() + "/" + tuning_path(), Links::keep, runtime::most_tuning_bytes);
     if (!text || !runtime::read_tuning_text(*text, tuning).empty()) return {};
     runtime::ChosenTiles chosen{};
     if (!runtime::apply_tuning(tuning, family_, opened_.device.target, opened_.device.name, chosen).empty()) return {};
@@ -353,14 +390,16 @@ class Tuner {
       choices.emplace_back(one.shape, one.kernel);
       const ManifestKernel* const entry = entry_before(one.kernel);
       if (entry == nullptr || has_kernel(target, one.kernel) || candidate(one.kernel) != nullptr) continue;
-      const Result<std::string> bytes = file_calls::read_whole(installation() + "/" + entry->file, Links::keep, most_file_bytes);
+      const Result<std::string> bytes =
+          file_calls::read_whole(installation() + "/" + entry->file, Links::keep, most_file_bytes);
       if (!bytes) return bytes.error();
       if (auto problem = write_new_file(stage + "/" + entry->file, *bytes)) return problem;
       target.kernels.push_back(*entry);
     }
     for (const TuneChoice& one : result_.tuning->choices) {
       for (std::size_t i = 0; i < device::shape_class_count; ++i) {
-        if (runtime::class_text(device::class_at(i)) == one.shape_class) choices.emplace_back(device::class_at(i), one.kernel);
+        if (runtime::class_text(device::class_at(i)) == one.shape_class)
+          choices.emplace_back(device::class_at(i), one.kernel);
       }
     }
     for (const auto& [shape, kernel] : choices) {
@@ -377,7 +416,8 @@ class Tuner {
   }
 
   static bool has_kernel(const ManifestTarget& target, const std::string& kernel) {
-    return std::any_of(target.kernels.begin(), target.kernels.end(), [&](const ManifestKernel& one) { return one.name == kernel; });
+    return std::any_of(target.kernels.begin(), target.kernels.end(),
+                       [&](const ManifestKernel& one) { return one.name == kernel; });
   }
 
   static ManifestKernel entry_of(const Candidate& one) {
@@ -398,14 +438,14 @@ class Tuner {
   void add_accuracy(const std::string& kernel, Manifest& next) const {
     for (const TuneTrial& trial : result_.tuning->trials) {
       if (trial.kernel != kernel || !trial.accuracy) continue;
-      next.accuracy.push_back({kernel, "gpu " + opened_.device.target, trial.shape_class, trial.accuracy->relative_l1, trial.accuracy->rmse,
-                               trial.accuracy->worst_row, not_known, trial.accuracy->passed});
+      next.accuracy.push_back({kernel, "gpu " + opened_.device.target, trial.shape_class, trial.accuracy->relative_l1,
+                               trial.accuracy->rmse, trial.accuracy->worst_row, not_known, trial.accuracy->passed});
     }
   }
 
   const BenchPlace& place_;
   const TuneSettings& settings_;
-  const Manifest manifest_;   // without any tuning
+  const Manifest manifest_;  // without any tuning
   const Manifest& before_;
   const BuildPlan& plan_;
   const Facts& facts_;
@@ -456,7 +496,8 @@ Manifest untuned(Manifest manifest) {
 
 std::vector<TuneChoice> choose(const std::vector<TuneTrial>& trials,
                                const std::function<std::string(const std::string& shape_class)>& usual_of) {
-  std::map<std::string, std::pair<const TuneTrial*, const TuneTrial*>> classes;  // the usual kernel's trial, and the fastest
+  std::map<std::string, std::pair<const TuneTrial*, const TuneTrial*>>
+      classes;  // the usual kernel's trial, and the fastest
   std::vector<std::string> order;
   for (const TuneTrial& one : trials) {
     if (!one.problem.empty() || !one.milliseconds || !(one.milliseconds->median > 0.0)) continue;
@@ -477,8 +518,9 @@ std::vector<TuneChoice> choose(const std::vector<TuneTrial>& trials,
   return choices;
 }
 
-Result<BenchResult> tune(const BenchPlace& place, const TuneSettings& settings, const Manifest& manifest, const BuildPlan& plan,
-                         const Facts& facts, const Host& host, const GfxTables& tables, const BenchProgress& progress) {
+Result<BenchResult> tune(const BenchPlace& place, const TuneSettings& settings, const Manifest& manifest,
+                         const BuildPlan& plan, const Facts& facts, const Host& host, const GfxTables& tables,
+                         const BenchProgress& progress) {
   return Tuner(place, settings, manifest, plan, facts, host, tables, progress).run();
 }
 

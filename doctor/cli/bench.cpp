@@ -1,10 +1,10 @@
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <spdlog/spdlog.h>
 
 #include "doctor/bench/measure.hpp"
 #include "doctor/bench/model_rows.hpp"
@@ -42,7 +42,8 @@ int fail(const std::string& text, int status) {
 std::string bar_of(std::size_t done, std::size_t all) {
   constexpr std::size_t cells = 20;
   const std::size_t full = all == 0 ? 0 : cells * done / all;
-  return "[" + std::string(full, '#') + std::string(cells - full, ' ') + "] " + std::to_string(done) + "/" + std::to_string(all) + "  ";
+  return "[" + std::string(full, '#') + std::string(cells - full, ' ') + "] " + std::to_string(done) + "/" +
+         std::to_string(all) + "  ";
 }
 
 /// One line that the next one replaces; with `verbose` a line for each step.
@@ -51,8 +52,10 @@ BenchProgress progress_on(Progress& line, bool verbose) {
     const std::string text = all == 0 ? what : bar_of(done, all) + what;
     if (text == last) return;
     last = text;
-    if (verbose) spdlog::info("{}", text);
-    else line.tell(text);
+    if (verbose)
+      spdlog::info("{}", text);
+    else
+      line.tell(text);
   };
 }
 
@@ -70,8 +73,8 @@ Result<BenchResult> read_result(const std::string& file) {
   return result;
 }
 
-/// Writes the plots and prints the rest, which took minutes perhaps, also where a plot can't be written. `status`: of the
-/// measurement.
+/// Writes the plots and prints the rest, which took minutes perhaps, also where a plot can't be written. `status`: of
+/// the measurement.
 int show(const BenchResult& result, const BenchOptions& options, const Redaction& redaction, int status) {
   for (const std::string& file : options.plots) {
     const bool html = file.ends_with(".html");
@@ -85,7 +88,8 @@ int show(const BenchResult& result, const BenchOptions& options, const Redaction
 }
 
 int model(const BenchOptions& options, const BuildSession& opened, const Facts& facts) {
-  std::vector<std::string> targets = options.machine.target.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.machine.target};
+  std::vector<std::string> targets =
+      options.machine.target.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.machine.target};
   if (targets.empty()) targets = make_build_plan(facts, opened.session.tables, {}).plan.gpus;
   if (targets.empty()) return fail("there is no AMD GPU here: name a target, such as --target gfx1201", exit_usage);
   Result<BenchResult> result = model_result(targets.front(), facts);
@@ -107,7 +111,8 @@ Result<Installed> find_installed(const std::string& prefix) {
   if (!manifest) return Error{0, manifest.error().text + "; no kernels are installed there: sage-doctor build"};
   found.manifest = std::move(manifest).value();
   const std::vector<std::string> altered = altered_files(found.folder, found.manifest);
-  if (!altered.empty()) return Error{0, "the installation in " + found.folder + " is damaged (" + altered.front() + "): sage-doctor build"};
+  if (!altered.empty())
+    return Error{0, "the installation in " + found.folder + " is damaged (" + altered.front() + "): sage-doctor build"};
   return found;
 }
 
@@ -117,10 +122,11 @@ std::vector<std::string> targets_of(const Manifest& manifest) {
   return targets;
 }
 
-Result<BenchResult> measure_or_tune(const BenchOptions& options, const BuildSession& opened, const Facts& facts, const Installed& installed,
-                                    const BuildPlan& plan, const std::string& work) {
+Result<BenchResult> measure_or_tune(const BenchOptions& options, const BuildSession& opened, const Facts& facts,
+                                    const Installed& installed, const BuildPlan& plan, const std::string& work) {
   const Host& host = *opened.session.host;
-  BenchPlace place{installed.folder + "/" + installed.manifest.library.file, installed.folder + "/kernels", plan.runtimes, work};
+  BenchPlace place{installed.folder + "/" + installed.manifest.library.file, installed.folder + "/kernels",
+                   plan.runtimes, work};
   if (!options.runtime.empty()) place.runtimes = {options.runtime};
   Progress line(options.verbose);
   const BenchProgress progress = progress_on(line, options.verbose);
@@ -148,11 +154,13 @@ int run_bench(const BenchOptions& options) {
   const Facts facts = collect(session, *session.host, false);
   if (options.model) return model(options, *opened, facts);
 
-  const bool any_gpu = !options.runtime.empty() || has_nvidia(facts) || !make_build_plan(facts, session.tables, {}).plan.gpus.empty();
+  const bool any_gpu =
+      !options.runtime.empty() || has_nvidia(facts) || !make_build_plan(facts, session.tables, {}).plan.gpus.empty();
   if (!any_gpu) return nothing_here("there is no GPU that has kernels");
   const Result<Installed> installed = find_installed(opened->prefix);
   if (!installed) return fail(installed.error().text, 1);
-  const BuildPlanning planning = make_build_plan(facts, session.tables, {targets_of(installed->manifest), options.toolchain});
+  const BuildPlanning planning =
+      make_build_plan(facts, session.tables, {targets_of(installed->manifest), options.toolchain});
   for (const NoPlan& problem : planning.problems) {
     if (problem.status == exit_usage) return fail(problem.reason, exit_usage);
   }
@@ -174,8 +182,10 @@ int run_bench(const BenchOptions& options) {
   const Redaction redaction = options.redact ? make_redaction(*session.host) : Redaction();
   if (options.tune) {
     const std::string file = opened->prefix + "/" + tuned_name;
-    if (const auto problem = write_file(file, bench_json(*result, make_redaction(*session.host)))) spdlog::warn("{}", printable(problem->text));
-    else result->notes.push_back("to send: " + file + ", redacted");
+    if (const auto problem = write_file(file, bench_json(*result, make_redaction(*session.host))))
+      spdlog::warn("{}", printable(problem->text));
+    else
+      result->notes.push_back("to send: " + file + ", redacted");
   }
   const auto& notes = result->notes;
   const bool interrupted = std::find(notes.begin(), notes.end(), bench_interrupted) != notes.end();

@@ -263,6 +263,7 @@ class Input(Folder):
         self.assertEqual(process.wait(timeout=60), -signal.SIGINT)
         self.assertEqual(process.stdout.read(), "")
 
+    @unittest.skipIf(os.environ.get("SAGE_SANITIZE") == "ON", "a sanitizer maps terabytes of address space")
     def test_memory_does_not_grow_with_the_log(self):
         """200 MB of lines and of one line, with the address space held at 300 MB."""
         program = ("import resource, os, sys; resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20)); "
