@@ -250,7 +250,7 @@ TEST_CASE("nothing in a capture leads out of it") {
     CHECK(error_of(place.folder() / "x") != "no error");
   }
   SUBCASE("a FIFO is refused, not waited for") {
-    REQUIRE(::mkfifo((place.folder() / "x/root/etc/pipe").c_str(), 0600) == 0);
+    REQUIRE(::mkfifo((place.folder() / "x" / "root" / "etc" / "pipe").c_str(), 0600) == 0);
     CHECK(contains(error_of(place.folder() / "x"), "neither file, folder nor link"));
   }
 }
@@ -259,8 +259,8 @@ TEST_CASE("a capture can't bring in more than its caps allow") {
   const TemporaryFolder place;
   place.write("x/capture.toml", first_line);
   SUBCASE("bytes") {
-    place.write("x/root/big", "");
-    fs::resize_file(place.folder() / "x/root/big", std::uintmax_t{65} * 1024 * 1024);
+    place.write(std::string("x/root") + "/big", "");
+    fs::resize_file(place.folder() / "x" / "root" / "big", std::uintmax_t{65} * 1024 * 1024);
     CHECK(contains(error_of(place.folder() / "x"), "bytes that are left for it"));
   }
   SUBCASE("depth") {
@@ -278,7 +278,7 @@ TEST_CASE("a capture can't bring in more than its caps allow") {
 TEST_CASE("empty folders below root/ are folders") {
   const TemporaryFolder place;
   place.write("x/capture.toml", first_line);
-  fs::create_directories(place.folder() / "x/root/opt/rocm");
+  fs::create_directories(place.folder() / "x" / "root" / "opt" / "rocm");
   const Result<Capture> read = read_capture(place.folder() / "x");
   REQUIRE(read.ok());
   CHECK(make_captured_host(*read)->list_folder("/opt") == std::vector<std::string>{"rocm"});
