@@ -38,7 +38,13 @@ void leave_out_sudo(Finding& finding) {
     for (std::string& command : remedy.commands) leave_out_sudo(command);
     std::erase(remedy.needs, Need::sudo);
   }
+  leave_out_sudo(finding.ask);
   leave_out_sudo(finding.verify);
+}
+
+void fit_commands_to_user(std::vector<Finding>& findings, const Platform& platform) {
+  if (!types_as_root(platform)) return;
+  for (Finding& finding : findings) leave_out_sudo(finding);
 }
 
 }  // namespace sage

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "doctor/checks/finding.hpp"
 #include "probes/facts/platform.hpp"
 
@@ -11,5 +13,8 @@ namespace sage {
 
 /// Takes "sudo" out of the commands and the needs of a finding. Root does not need it, and a container often has none.
 void leave_out_sudo(Finding& finding);
+
+/// Of all findings, where commands will be typed as root.
+void fit_commands_to_user(std::vector<Finding>& findings, const Platform& platform);
 
 }  // namespace sage

@@ -77,9 +77,7 @@ std::vector<Finding> run_checks(const std::vector<Check>& table, const std::vect
     }
     blockers_of[check.id] = std::move(blockers);
   }
-  if (types_as_root(input.facts.platform)) {
-    for (Finding& finding : all) leave_out_sudo(finding);
-  }
+  fit_commands_to_user(all, input.facts.platform);
   return all;
 }
 

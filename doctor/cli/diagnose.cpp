@@ -51,9 +51,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   Diagnosis diagnosis = diagnose(*reading, rules, input->name, machine);
   report.findings = std::move(diagnosis.findings);
   report.log = std::move(diagnosis.summary);
-  if (types_as_root(report.facts.platform)) {
-    for (Finding& finding : report.findings) leave_out_sudo(finding);
-  }
+  fit_commands_to_user(report.findings, report.facts.platform);
   ignore_configured(report.findings, session.config, report.time);
   report.summary = summarize(report.findings);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "doctor/checks/wording.hpp"
 #include "doctor/report/log_text.hpp"
 #include "probes/base/text.hpp"
 
@@ -48,10 +49,6 @@ bool same_but_for_subject(const Finding& a, const Finding& b) {
          a.remedies == b.remedies;
 }
 
-std::string counted(std::size_t number, std::string_view one, std::string_view many) {
-  return std::to_string(number) + " " + std::string(number == 1 ? one : many);
-}
-
 std::string kind_words(const Platform& platform) {
   const auto row = std::find_if(kind_texts.begin(), kind_texts.end(),
                                 [&](const KindText& text) { return platform.kind.is(text.kind); });
@@ -91,9 +88,9 @@ Verdict verdict_of(const Report& report) {
   const std::size_t errors = problems_of(report, Status::error).size();
   const std::size_t warnings = problems_of(report, Status::warn).size();
   std::vector<std::string> found;
-  if (failures > 0) found.push_back(counted(failures, "problem", "problems"));
-  if (errors > 0) found.push_back(counted(errors, "check broke", "checks broke"));
-  if (warnings > 0) found.push_back(counted(warnings, "warning", "warnings"));
+  if (failures > 0) found.push_back(counted(failures, "problem"));
+  if (errors > 0) found.push_back(counted(errors, "check") + " broke");
+  if (warnings > 0) found.push_back(counted(warnings, "warning"));
   Verdict verdict;
   verdict.found = found.empty() ? "No known problem" : join(found, ", ");
   if (report.log && report.log->nothing_known()) verdict.found = "Nothing known found";

@@ -16,6 +16,7 @@ std::vector<Finding> wants_sudo(const CheckInput&) {
                        {"sudo apt update && sudo apt install x", "echo a | sudo tee -a /etc/b", "echo 'no sudo here'"},
                        {Need::sudo, Need::reboot}}};
   finding.verify = "sudo dmesg | grep x";
+  finding.ask = "sudo dmesg | grep y";
   return {finding};
 }
 
@@ -36,6 +37,7 @@ TEST_CASE("root gets every command without sudo") {
         std::vector<std::string>{"apt update && apt install x", "echo a | tee -a /etc/b", "echo 'no sudo here'"});
   CHECK(finding.remedies.front().needs == std::vector<Need>{Need::reboot});
   CHECK(finding.verify == "dmesg | grep x");
+  CHECK(finding.ask == "dmesg | grep y");
 }
 
 TEST_CASE("a user, somebody under sudo and somebody unknown get the commands with sudo") {
