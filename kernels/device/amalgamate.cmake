@@ -2,8 +2,8 @@
 # cmake -DOUTPUT=<file> -P amalgamate.cmake
 # The order matters: no header includes another one.
 set(SAGE_DEVICE_HEADERS
-  params.hpp tiles.hpp alternatives.hpp platform.hpp amd.hpp copy.hpp rdna.hpp gfx12.hpp gfx11.hpp gfx9.hpp nvidia.hpp hopper.hpp attention.hpp prologue.hpp
-  nvidia_prologue.hpp kernels.hpp)
+  params.hpp tiles.hpp alternatives.hpp platform.hpp rounding.hpp amd.hpp copy.hpp rdna.hpp gfx12.hpp gfx11.hpp gfx9.hpp ptx.hpp nvidia_tiles.hpp
+  nvidia_rows.hpp nvidia.hpp hopper.hpp attention.hpp prologue.hpp nvidia_prologue.hpp kernels.hpp)
 
 if(CMAKE_SCRIPT_MODE_FILE)
   if(NOT OUTPUT)

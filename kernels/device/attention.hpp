@@ -19,11 +19,8 @@
 
 namespace sage_device {
 
-constexpr int kMagicBits = 0x4b400000;
-constexpr float kMagic = 12582912.0f;
 constexpr float kScaleCap = 0.25f;
 constexpr float kNothing = -1e30f;  // running maximum before any key: finite, so that no inf - inf can arise
-constexpr int kKeysPerScale = 32;
 
 constexpr int kMinusInfinityBits = static_cast<int>(0xff800000u);
 
@@ -61,15 +58,15 @@ struct UnitsOf {
 };
 
 template <class Arch>
-constexpr int ones_behind_tiles() {
-  if constexpr (Arch::queries_in_shared) return Arch::ones_bytes;
-  return 0;
+SAGE_FN constexpr bool has_warpgroups() {
+  if constexpr (Arch::queries_in_shared) return Arch::warpgroups;
+  return false;
 }
 
 // Products of fp8 take a second set of accumulators there.
 template <class Arch>
 constexpr bool kept_for_fp8(const int dp) {
-  return ones_behind_tiles<Arch>() != 0 && Arch::exact_lse && dp > 96;
+  return has_warpgroups<Arch>() && Arch::exact_lse && dp > 96;
 }
 
 template <class Arch, int kDp, int kPv, int kWaves, int kGroups, int kKeys, int kKBuffers, int kVBuffers>
@@ -82,16 +79,26 @@ struct Attention {
   static constexpr int out_tiles = kDp / Arch::out_tile;
   static constexpr int v_element = kPv == SAGE_PV_FP8 ? 1 : 2;
   static constexpr int k_bytes = kKeys * Arch::k_row_bytes(kDp);
-  static constexpr int v_bytes = Arch::queries_in_shared ? kDp * kKeys * v_element : kDp * Arch::v_row_bytes(kKeys);
+  static constexpr int v_bytes = kDp * Arch::v_row_bytes(kKeys);  // AMD
   static constexpr int q_bytes = Arch::queries_in_shared ? queries * Arch::k_row_bytes(kDp) : 0;
   // Where registers are short, each thread keeps in shared memory what the products do not need: see Kept.
   static constexpr bool state_in_shared = Arch::queries_in_shared && (kGroups > 1 || kKeys > 64 || kDp * v_element > 256 || kept_for_fp8<Arch>(kDp));
-  static constexpr int kept_units = state_in_shared ? 3 + kGroups * (Arch::exact_lse ? 2 : 1) : 0;
-  static constexpr int state_bytes = threads * kept_units * 16;
-  static constexpr int v_parts = ones_behind_tiles<Arch>() != 0 ? kKeys / 64 : 1;
-  static constexpr int extra_bytes = ones_behind_tiles<Arch>() * v_parts * kKBuffers;
-  static constexpr int barrier_bytes = ones_behind_tiles<Arch>() != 0 ? kKBuffers * 16 : 0;
-  static constexpr int tiles_bytes = kKBuffers * k_bytes + kVBuffers * v_bytes + extra_bytes;
+  // Four warps that go together have little that differs between lanes: there a warp keeps its walk, once for all lanes.
+  static constexpr bool walk_of_warp = has_warpgroups<Arch>();
+  static constexpr int kept_before = walk_of_warp ? 0 : 3;  // where and what a thread walks over
+  static constexpr int kept_units = state_in_shared ? kept_before + kGroups * (Arch::exact_lse ? 2 : 1) : 0;
+  static constexpr int walk_bytes = walk_of_warp ? kWaves * 32 : 0;
+  static constexpr int state_bytes = threads * kept_units * 16 + walk_bytes;
+  static constexpr int room_for_tiles() {
+    if constexpr (Arch::queries_in_shared) return kKBuffers * Arch::template Tiles<kDp, kKeys, kWaves, kKBuffers>::stage_bytes;
+    return kKBuffers * k_bytes + kVBuffers * v_bytes;
+  }
+  static constexpr int room_for_barriers() {
+    if constexpr (Arch::queries_in_shared) return Arch::template Tiles<kDp, kKeys, kWaves, kKBuffers>::barrier_bytes;
+    return 0;
+  }
+  static constexpr int tiles_bytes = room_for_tiles();
+  static constexpr int barrier_bytes = room_for_barriers();
   static constexpr int shared_bytes = tiles_bytes + q_bytes + state_bytes + barrier_bytes;
   // Shared memory: the first K buffer, the first V buffer, the further ones, Q, what threads keep, barriers. Buffers of a kind that has two
   // are `buffer_step` apart.
@@ -129,14 +136,9 @@ struct Attention {
     int wave_end;  // uniform: end of this wave's keys
   };
 
-  struct Source {  // first byte of this head's K and V^T in the workspace
-    const u8* k;
-    const u8* v;
-  };
-
   // What may lie in shared memory instead of registers, in units of 16 bytes a thread. Asking for it again is one load; what is held across
   // the products is spilled by the compiler, at a place of its choice and with a load for every word.
-  enum Kept { kept_source = 0, kept_walk = 1, kept_limits = 3, kept_exact = 3 + kGroups };
+  enum Kept { kept_source = 0, kept_walk = 1, kept_limits = kept_before, kept_exact = kept_before + kGroups };
 
   static SAGE_FN SharedRef kept(const SharedRef shared, const int unit) {
     return shared + (shared_bytes - barrier_bytes - state_bytes + (unit * threads + Arch::thread_id()) * 16);
@@ -159,6 +161,32 @@ struct Attention {
       return bits_as<T>(units);
     } else {
       return held;
+    }
+  }
+
+  static SAGE_FN SharedRef warp_walk(const SharedRef shared) {
+    return shared + (shared_bytes - barrier_bytes - walk_bytes + Arch::thread_id() / Arch::wave_size * 32);
+  }
+  static SAGE_FN void keep_walk(const SharedRef shared, const Walk& walk) {
+    if constexpr (walk_of_warp) {
+      const UnitsOf<Walk> units = bits_as<UnitsOf<Walk>>(walk);
+      if (Arch::thread_id() % Arch::wave_size == 0) {
+        SAGE_UNROLL for (int i = 0; i < 2; ++i) shared_store(warp_walk(shared) + static_cast<u32>(i * 16), units.unit[i]);
+      }
+      Arch::wave_barrier();
+    } else {
+      keep<state_in_shared>(shared, kept_walk, walk);
+    }
+  }
+  static SAGE_FN Walk fetch_walk(const SharedRef shared, const Walk& held) {
+    if constexpr (walk_of_warp) {
+      UnitsOf<Walk> units;
+      SAGE_UNROLL for (int i = 0; i < 2; ++i) {
+        units.unit[i] = shared_load<typename UnitsOf<Walk>::Unit>(warp_walk(shared) + static_cast<u32>(i * 16));
+      }
+      return bits_as<Walk>(units);
+    } else {
+      return fetch<state_in_shared>(shared, kept_walk, held);
     }
   }
 
@@ -349,22 +377,38 @@ struct Attention {
     return p;
   }
 
-  static SAGE_FN void run(const SageArgs& a, const SharedRef shared) {
+  // `values`: a view of V, where the architecture has one.
+  static SAGE_FN void run(const SageArgs& a, const SharedRef shared, const SageTensorMap* const values = nullptr) {
     if constexpr (Arch::queries_in_shared) {
-      walk_stages(a, shared);
+      walk_stages(a, values, shared);
     } else {
       walk_buffers(a, shared);
     }
   }
 
+  // Scales of this lane's rows of Q. Warpgroups make int8 of their rows here, before anything that the prologue made is needed.
+  static SAGE_FN void load_scales(const SageArgs& a, const Place& p, float (&scale)[lanes_queries], const int group_query, const SharedRef q_shared) {
+    if constexpr (has_warpgroups<Arch>()) {
+      const SharedRef own = q_shared + static_cast<u32>(p.wave * Arch::query_tile * Arch::k_row_bytes(kDp));
+      if (a.io_type == SAGE_TYPE_BF16) {
+        Arch::template Queries<kDp, true>::make(a, p.batch, p.head, group_query, own, scale);
+      } else {
+        Arch::template Queries<kDp, false>::make(a, p.batch, p.head, group_query, own, scale);
+      }
+    } else {
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        const int row = minimum(group_query + Arch::query_of(p.lane, q), a.q_len - 1);
+        scale[q] = global_load<float>(a.q_scale + static_cast<i64>(p.slice) * a.q_len + row);
+      }
+    }
+  }
   static SAGE_FN void start_queries(const SageArgs& a, const Place& p, Query (&query)[kGroups], Rows (&rows)[kGroups],
                                     Out (&out)[kGroups][out_tiles], const SharedRef shared) {
     const SharedRef q_shared = shared + (tiles_bytes);
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
       const int group_query = p.first_query + g * Arch::query_tile;
+      load_scales(a, p, rows[g].limits.scale, group_query, q_shared);
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const int row = minimum(group_query + Arch::query_of(p.lane, q), a.q_len - 1);
-        rows[g].limits.scale[q] = global_load<float>(a.q_scale + static_cast<i64>(p.slice) * a.q_len + row);
         rows[g].limits.max[q] = kNothing;
         rows[g].exact.of[q] = 0.0f;
       }
@@ -402,7 +446,7 @@ struct Attention {
                            Out (&out)[kGroups][out_tiles], const typename Arch::Seed seed, const SharedRef shared,
                            const SharedRef k_tile, const SharedRef v_tile) {
     const int first_key = tile * kKeys;
-    walk = fetch<state_in_shared>(shared, kept_walk, walk);
+    walk = fetch_walk(shared, walk);
     const SharedRef k_at = k_tile + walk.k_lane;
     if constexpr (Arch::queries_in_shared) query[0].at = walk.query;
     Scores s[blocks][kGroups];
@@ -412,7 +456,7 @@ struct Attention {
     }
     float k_scale[blocks];
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(walk.k_scales + tile * blocks + b);
-    walk = fetch<state_in_shared>(shared, kept_walk, walk);
+    walk = fetch_walk(shared, walk);
     const bool masked = first_key + kKeys > walk.unmasked_end;
     Probabilities weights[blocks][kGroups];
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
@@ -423,7 +467,7 @@ struct Attention {
               walk.where + g * Arch::query_tile, shared, g);
       SAGE_UNROLL for (int b = 0; b < blocks; ++b) weights[b][g] = group_p[b];
     }
-    const SharedRef v_at = v_tile + fetch<state_in_shared>(shared, kept_walk, walk).v_lane;
+    const SharedRef v_at = v_tile + fetch_walk(shared, walk).v_lane;
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
       Arch::template value_block<out_tiles, kGroups, kKeys>(out, v_at, b, lane, weights[b]);
     }
@@ -449,7 +493,7 @@ struct Attention {
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) k_scale[b] = uniform_load<float>(walk.k_scales + tile * blocks + b);
     Scores s[kGroups][blocks];
     if constexpr (Arch::warpgroups) {
-      Arch::template score_tile<kDp, blocks>(s[0], walk.query, k_at, seed);
+      Arch::template score_tile<kDp, blocks>(s[0], shared + static_cast<u32>(tiles_bytes), k_at, seed);
     } else SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
       Scores block[kGroups];
       // Else more fragments of K are loaded ahead than there are registers.
@@ -459,7 +503,7 @@ struct Attention {
       SAGE_UNROLL for (int g = 0; g < kGroups; ++g) s[g][b] = block[g];
     }
     if (!crowded) advance(tile);
-    walk = fetch<state_in_shared>(shared, kept_walk, walk);
+    walk = fetch_walk(shared, walk);
     if (first_key + kKeys > walk.unmasked_end) {
       SAGE_UNROLL for (int g = 0; g < kGroups; ++g) mask_tile(s[g], lane, first_key, a, place(a).first_query + g * Arch::query_tile);
     }
@@ -485,7 +529,7 @@ struct Attention {
         rescale(rows[g], out[g], top[g], shared, g);
       }
     }
-    const SharedRef v_at = v_tile + fetch<state_in_shared>(shared, kept_walk, walk).v_lane;
+    const SharedRef v_at = v_tile + fetch_walk(shared, walk).v_lane;
     const auto weigh = [&](const int g, const int b, Probabilities& p) {
       float x[16];
       float offset[lanes_queries];
@@ -553,53 +597,50 @@ struct Attention {
     finish(a, rows, out, shared);
   }
 
-  // NVIDIA: tiles come straight from the workspace, one or more ahead of the work.
-  static SAGE_FN void walk_stages(const SageArgs& a, const SharedRef shared) {
-    typedef typename Arch::template Tiles<k_bytes, v_bytes, v_parts, kWaves, kKBuffers> Tiles;
+  // NVIDIA: tiles come straight from memory, one or more ahead of the work.
+  static SAGE_FN void walk_stages(const SageArgs& a, const SageTensorMap* const values, const SharedRef shared) {
+    typedef typename Arch::template Tiles<kDp, kKeys, kWaves, kKBuffers> Tiles;
     const SharedRef barriers = shared + (shared_bytes - barrier_bytes);
     Query query[kGroups];
     Rows rows[kGroups];
     Out out[kGroups][out_tiles];
-    Source source;
+    typename Tiles::Source source;
     Walk walk;
     {
       const Place p = place(a);
       const int tiles = tile_count(a, p);
-      Arch::wait_for_previous();
-      source.k = reinterpret_cast<const u8*>(a.k8) + static_cast<i64>(p.kv) * a.key_padded * Arch::k_row_bytes(kDp);
-      source.v = static_cast<const u8*>(a.vt) + static_cast<i64>(p.kv) * a.key_padded * (kDp * v_element);
-      if (tiles > 0) {
-        Arch::template share_queries<kDp, queries, threads>(
-            shared + (tiles_bytes), p.thread,
-            a.q8 + static_cast<i64>(p.slice) * a.q_len * Arch::k_row_bytes(kDp), p.tile * queries, a.q_len);
-        Tiles::begin(shared, barriers, source.k, source.v);
-      }
+      source = Tiles::source(a, p.batch, p.kv - p.batch * a.kv_heads, p.kv);
       if constexpr (Arch::warpgroups) {
-        SAGE_UNROLL for (int i = 0; i < kKBuffers; ++i) {
-          SAGE_UNROLL for (int part = 1; part <= v_parts; ++part) {
-            Arch::write_ones(shared + static_cast<u32>(i * Tiles::stage_bytes + k_bytes + part * (Tiles::part_bytes + Arch::ones_bytes) - Arch::ones_bytes),
-                             p.thread, threads);
-          }
+        Tiles::prepare(shared, barriers, source, Arch::ones);
+        start_queries(a, p, query, rows, out, shared);
+        Arch::wait_for_previous();
+        if (tiles > 0) Tiles::begin(shared, barriers, source, values);
+      } else {
+        Arch::wait_for_previous();
+        if (tiles > 0) {
+          Arch::template share_queries<kDp, queries, threads>(
+              shared + (tiles_bytes), p.thread,
+              a.q8 + static_cast<i64>(p.slice) * a.q_len * Arch::k_row_bytes(kDp), p.tile * queries, a.q_len);
+          Tiles::begin(shared, barriers, source, values);
         }
+        start_queries(a, p, query, rows, out, shared);
       }
-      start_queries(a, p, query, rows, out, shared);
       walk = start_walk(a, p, query);
-      keep<state_in_shared>(shared, kept_walk, walk);
-      keep<state_in_shared>(shared, kept_source, source);
+      keep_walk(shared, walk);
+      keep<state_in_shared && !Arch::warpgroups>(shared, kept_source, source);
     }
     const typename Arch::Seed seed = Arch::template seed<kDp>(kMagicBits);
     Arch::queries_arrived();
     Arch::barrier();
 
     const auto advance = [&](const int j) {
-      source = fetch<state_in_shared>(shared, kept_source, source);
-      Tiles::advance(shared, barriers, source.k, source.v, j, fetch<state_in_shared>(shared, kept_walk, walk).where);
+      Tiles::advance(shared, barriers, values, j, fetch_walk(shared, walk).where);
     };
     for (int j = 0;; ++j) {
-      walk = fetch<state_in_shared>(shared, kept_walk, walk);
+      walk = fetch_walk(shared, walk);
       if (j >= walk.where) break;
-      source = fetch<state_in_shared>(shared, kept_source, source);
-      Tiles::take(shared, barriers, source.k, source.v, j, walk.where);
+      source = fetch<state_in_shared && !Arch::warpgroups>(shared, kept_source, source);
+      Tiles::take(shared, barriers, source, j, walk.where);
       const SharedRef stage = shared + static_cast<u32>(j % kKBuffers * Tiles::stage_bytes);
       if (j * kKeys < walk.wave_end) {
         work_abreast(a, j, walk, query, rows, out, seed, shared, stage, stage + k_bytes, advance);
@@ -612,15 +653,29 @@ struct Attention {
     finish_through_shared(a, rows, out, shared);
   }
 
-  static SAGE_FN void store_lse(const SageArgs& a, const Place& p, const Rows& rows, const int q, const float sum, const int row) {
-    const float lse_sum = Arch::exact_lse ? Arch::row_total(rows.exact.of[q]) : sum;
-    if (row < a.q_len && a.lse && Arch::writes_lse(p.lane)) {
-      const i64 index = static_cast<i64>(p.slice) * a.q_len + row;
-      const float log2_sum = rows.limits.max[q] - Arch::p_offset + Arch::log2(lse_sum);
-      float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f : minus_infinity();
-      if (a.q_mean) lse += global_load<float>(a.q_mean + index);
-      global_store<float>(a.lse + index, lse);
+  // Of this lane's rows of Q with the mean of K, where log-sum-exp needs them.
+  static SAGE_FN void load_products(const SageArgs& a, const Place& p, float (&product)[lanes_queries], const int group_query) {
+    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) product[q] = 0.0f;
+    if (!a.q_mean) return;
+    if constexpr (has_warpgroups<Arch>()) {
+      if (a.io_type == SAGE_TYPE_BF16) {
+        Arch::template Queries<kDp, true>::multiply_by_mean(a, p.batch, p.head, p.kv, group_query, product);
+      } else {
+        Arch::template Queries<kDp, false>::multiply_by_mean(a, p.batch, p.head, p.kv, group_query, product);
+      }
+    } else {
+      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
+        const int row = minimum(group_query + Arch::query_of(p.lane, q), a.q_len - 1);
+        product[q] = global_load<float>(a.q_mean + (static_cast<i64>(p.slice) * a.q_len + row));
+      }
     }
+  }
+  static SAGE_FN void store_lse(const SageArgs& a, const Place& p, const Rows& rows, const int q, const float sum, const float product, const int row) {
+    const float lse_sum = Arch::exact_lse ? Arch::row_total(rows.exact.of[q]) : sum;  // by all lanes of the row
+    if (row >= a.q_len || !a.lse || !Arch::writes_lse(p.lane)) return;
+    const float log2_sum = rows.limits.max[q] - Arch::p_offset + Arch::log2(lse_sum);
+    const float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f + product : minus_infinity();
+    global_store<float>(a.lse + (static_cast<i64>(p.slice) * a.q_len + row), lse);
   }
 
   // The same by 16 bytes a store. A wave turns its rows in the shared memory where its own Q rows were, one group at a time, half of the
@@ -642,11 +697,13 @@ struct Attention {
       const int group_query = p.first_query + g * Arch::query_tile;
       rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
       if constexpr (Arch::exact_lse) rows[g].exact = fetch<state_in_shared>(shared, kept_exact + g, rows[g].exact);
+      float product[lanes_queries];
+      load_products(a, p, product, group_query);
       float inverse[lanes_queries];
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const float sum = Arch::total(rows[g].sum, q);
         inverse[q] = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
-        store_lse(a, p, rows[g], q, sum, group_query + Arch::query_of(p.lane, q));
+        store_lse(a, p, rows[g], q, sum, product[q], group_query + Arch::query_of(p.lane, q));
       }
       if (a.v_scaled) {  // after the division: the scale may be the end of bf16's range
         const float* const v_scale = a.v_scale + (static_cast<i64>(p.kv) * kDp + Arch::channel_of(p.lane, 0));

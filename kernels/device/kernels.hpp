@@ -77,9 +77,16 @@ typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
 
 #if defined(SAGE_EMULATED_SM90) || (defined(SAGE_ON_NVIDIA) && defined(__CUDA_ARCH_FEAT_SM90_ALL))
 // Names of their own: an object for sm_90 without the "a" has the kernels of sm_89, which want other tiles.
+#define SAGE_MAPPED_KERNEL(symbol, dp, pv, waves, groups, keys, k_buffers, v_buffers, occupancy)                                     \
+  SAGE_KERNEL(symbol, waves * 32, occupancy)(const SageArgs a, SAGE_CONSTANT_PARAMETER SageTensorMap values) {                       \
+    typedef sage_device::Sm90<dp>::Of<SAGE_PV_##pv, SAGE_FORM_PLAIN> Arch;                                                           \
+    typedef sage_device::Attention<Arch, dp, SAGE_PV_##pv, waves, groups, keys, k_buffers, v_buffers> Kernel;                        \
+    SAGE_SHARED_DYNAMIC(shared, Kernel::shared_bytes);                                                                               \
+    Kernel::run(a, shared, &values);                                                                                                 \
+  }
 #define SAGE_ROW(dp, pv, length, ...)                       \
   SAGE_IF_UNIT(sage_attention_sm90_d##dp##_##pv##_##length) \
-  (SAGE_ATTENTION_KERNEL(sage_attention_sm90_d##dp##_##pv##_##length, sage_device::Sm90<dp>::Of, dp, pv, __VA_ARGS__, SAGE_FORM_PLAIN))
+  (SAGE_MAPPED_KERNEL(sage_attention_sm90_d##dp##_##pv##_##length, dp, pv, __VA_ARGS__))
 SAGE_TILES_SM90_F16(SAGE_ROW)
 SAGE_TILES_SM90_FP8(SAGE_ROW)
 #undef SAGE_ROW

@@ -10,51 +10,23 @@ namespace sage_device {
 
 // kBf16: type of the caller's tensors.
 template <class Ops, int kDp, bool kBf16>
-struct NvidiaPrologue {
+struct NvidiaPrologue : NvidiaRows<Ops, kDp, kBf16> {
   typedef Prologue<Ops> Common;
+  typedef NvidiaRows<Ops, kDp, kBf16> Base;
+  typedef typename Base::Rows Rows;
+  using Base::lane;
+  using Base::lane_channel;
+  using Base::lanes;
+  using Base::load;
+  using Base::pack;
+  using Base::row_bytes;
+  using Base::rows;
+  using Base::rows_of;
+  using Base::value;
+  using Base::warp;
   static constexpr int threads = 256;
   static constexpr int warps = threads / 32;
-  static constexpr int row_bytes = Ops::k_row_bytes(kDp);  // of int8 rows
-  static constexpr int lanes = row_bytes / 8;              // that share a row, eight channels each
-  static constexpr int rows = 32 / lanes;                  // of a warp at a time
-  static constexpr int in_flight = 4;                      // rows that a lane loads before it uses the first
-
-  static SAGE_FN int lane() { return Ops::thread_id() & 31; }
-  static SAGE_FN int warp() { return Ops::thread_id() / 32; }
-  static SAGE_FN int lane_channel() { return lane() % lanes * 8; }
-
-  // ---- Eight neighbouring channels of a token, zero beyond the head dim and for rows that are not there.
-  struct Rows {
-    const u16* base;
-    i64 token;
-    i64 dim;
-    int vector;
-    int head_dim;
-    int length;
-  };
-  static SAGE_FN Rows rows_of(const SageArgs& a, const void* tensor, const SageStrides& stride, const int vector, const int length,
-                              const int batch, const int head) {
-    return {static_cast<const u16*>(tensor) + (batch * stride.batch + head * stride.head), stride.token, stride.dim, vector, a.head_dim,
-            length};
-  }
-  static SAGE_FN u32x4 load(const Rows& from, const int row, const int channel) {
-    u32x4 words = {};
-    if (row >= from.length) return words;
-    const u16* const at = from.base + static_cast<i64>(row) * from.token;
-    if (from.vector && channel + 8 <= from.head_dim) return global_load<u32x4>(at + channel);
-    const u16* element = at + channel * from.dim;
-    SAGE_UNROLL for (int e = 0; e < 8; ++e) {
-      const u32 x = channel + e < from.head_dim ? global_load<u16>(element) : static_cast<u16>(0);
-      words[e / 2] |= x << (e % 2 * 16);
-      element += from.dim;
-    }
-    return words;
-  }
-  static SAGE_FN float value(const u32x4& words, const int e) {
-    const u32 word = words[e / 2];
-    if constexpr (kBf16) return bits_as<float>(e % 2 == 0 ? word << 16 : word & 0xffff0000u);
-    return Ops::f16_to_f32(static_cast<u16>(e % 2 == 0 ? word : word >> 16));
-  }
+  static constexpr int in_flight = 4;  // rows that a lane loads before it uses the first
 
   // ---- sage_statistics: sums of K and maxima of |V| over a chunk of keys
   static constexpr int statistics_rows = threads / lanes;
@@ -158,16 +130,6 @@ struct NvidiaPrologue {
     }
   }
 
-  // ---- int8 rows
-  static SAGE_FN u32x2 pack(const float (&x)[8], const float inverse) {
-    u32x2 packed = {};
-    SAGE_UNROLL for (int w = 0; w < 2; ++w) {
-      u32 bits[4];  // rounded to nearest even by the float's own rounding
-      SAGE_UNROLL for (int e = 0; e < 4; ++e) bits[e] = bits_as<u32>(x[4 * w + e] * inverse + kMagic);
-      packed[w] = ptx_prmt(ptx_prmt(bits[0], bits[1], 0x0040), ptx_prmt(bits[2], bits[3], 0x0040), 0x5410);
-    }
-    return packed;
-  }
   static SAGE_FN void store_row(signed char* slice, const int row, const int channel, const u32x2& packed) {
     const u32 byte = static_cast<u32>(channel) ^ Ops::k_hash(static_cast<u32>(row), kDp) * 16;
     global_store<u32x2>(slice + (static_cast<i64>(row) * row_bytes + byte), packed);
@@ -190,27 +152,15 @@ struct NvidiaPrologue {
       Ops::wait_for_previous();
       read_channels(mean, slice_statistics<true>(a, batch * a.kv_heads + head / (a.q_heads / a.kv_heads), shared), channel);
     }
-    const float unit = a.sm_scale * kLog2E;
     SAGE_UNROLL for (int i = 0; i < in_flight; ++i) {
       const int row = first + i * rows;
-      float y[8];
-      float top = 0.0f;
-      float product = 0.0f;
-      SAGE_UNROLL for (int e = 0; e < 8; ++e) {
-        y[e] = value(x[i], e);
-        top = ptx_max_abs(top, y[e]);
-        product += y[e] * mean[e];
-      }
-      SAGE_UNROLL for (int step = 1; step < lanes; step *= 2) {
-        top = ptx_max_abs(top, Ops::exchange(top, step));
-        if (a.q_mean) product += Ops::exchange(product, step);
-      }
-      const float scale = Common::round_scale(top * absolute(unit) * (1.0f / 127.0f));
+      const typename Base::Quantised made = Base::quantise_query(a, x[i]);
+      const float product = a.q_mean ? Base::product_with(x[i], mean) : 0.0f;
       if (row < a.q_len) {
-        store_row(a.q8 + static_cast<i64>(slice) * a.q_len * row_bytes, row, channel, pack(y, unit / scale));
+        store_row(a.q8 + static_cast<i64>(slice) * a.q_len * row_bytes, row, channel, made.packed);
         if (channel == 0) {
           const i64 index = static_cast<i64>(slice) * a.q_len + row;
-          global_store<float>(a.q_scale + index, scale);
+          global_store<float>(a.q_scale + index, made.scale);
           if (a.q_mean) global_store<float>(a.q_mean + index, product * a.sm_scale);
         }
       }
@@ -241,7 +191,12 @@ struct NvidiaPrologue {
     float mean[8] = {0, 0, 0, 0, 0, 0, 0, 0};
     if (a.k_mean) {
       Ops::wait_for_previous();
-      read_channels(mean, slice_statistics<true>(a, slice, shared), channel);
+      const SharedRef means = slice_statistics<true>(a, slice, shared);
+      read_channels(mean, means, channel);
+      const int thread = Ops::thread_id();
+      if (a.q_mean && first < key_rows && thread < kDp) {  // for who multiplies Q by it later
+        global_store<float>(a.k_mean + (static_cast<i64>(slice) * kDp + thread), shared_load<float>(means + thread * 4));
+      }
     }
     // The mean is the same for all rows of a channel: only the ends of its range matter, and those are found two channels at a time.
     u32x4 ends[2] = {x[0], x[0]};
@@ -267,7 +222,7 @@ struct NvidiaPrologue {
       }
     }
     if (first >= a.key_padded) return;
-    const float scale = Common::round_scale(top * (1.0f / 127.0f));
+    const float scale = round_scale(top * (1.0f / 127.0f));
     const float inverse = 1.0f / scale;
     if (lane() == 0 && first % kQuantiseRows == 0) {
       global_store<float>(a.k_scale + (static_cast<i64>(slice) * a.key_padded + first) / kQuantiseRows, scale);
@@ -289,6 +244,34 @@ struct NvidiaPrologue {
   static constexpr int value_keys = kDp == 64 ? 128 : 64;  // of a block
   static constexpr int value_shared = value_keys * kDp * 2;
 
+  struct ValueBlock {
+    int slice;
+    int first;  // key
+    Rows v;
+    SharedRef inverse;  // of the scales of the channels, where V is scaled
+  };
+  static SAGE_FN ValueBlock value_block(const SageArgs& a, const int block, const SharedRef shared) {
+    const int per_slice = a.key_padded / value_keys;
+    ValueBlock b;
+    b.slice = block / per_slice;
+    b.first = (block - b.slice * per_slice) * value_keys;
+    const int batch = b.slice / a.kv_heads;
+    b.v = rows_of(a, a.v, a.v_stride, a.v_vector, a.kv_len, batch, b.slice - batch * a.kv_heads);
+    b.inverse = shared;
+    if (a.v_scaled) {
+      Ops::wait_for_previous();
+      b.inverse = slice_statistics<false>(a, b.slice, shared + value_shared);
+      const int thread = Ops::thread_id();
+      if (thread < kDp) {
+        const float scale = Common::value_scale(shared_load<float>(b.inverse + thread * 4), a.pv_type);
+        shared_store<float>(b.inverse + thread * 4, 1.0f / scale);
+        if (b.first == 0) global_store<float>(a.v_scale + static_cast<i64>(b.slice) * kDp + thread, scale);
+      }
+      Ops::barrier();
+    }
+    return b;
+  }
+
   template <int kPv>
   static SAGE_FN void transpose(const SageArgs& a, const int block, const SharedRef shared) {
     typedef typename Ops::template With<kPv> Layout;
@@ -296,23 +279,7 @@ struct NvidiaPrologue {
     constexpr int pairs = kDp / 16;
     constexpr int items = pairs * (value_keys / (16 * run));
     constexpr int tile_bytes = value_keys * kDp * Layout::v_element;
-    const int per_slice = a.key_padded / value_keys;
-    const int slice = block / per_slice;
-    const int first = (block - slice * per_slice) * value_keys;
-    const int batch = slice / a.kv_heads;
-    const Rows v = rows_of(a, a.v, a.v_stride, a.v_vector, a.kv_len, batch, slice - batch * a.kv_heads);
-    SharedRef scales = shared;
-    if (a.v_scaled) {
-      Ops::wait_for_previous();
-      scales = slice_statistics<false>(a, slice, shared + value_shared);
-      const int thread = Ops::thread_id();
-      if (thread < kDp) {
-        const float scale = Common::value_scale(shared_load<float>(scales + thread * 4), a.pv_type);
-        shared_store<float>(scales + thread * 4, 1.0f / scale);
-        if (first == 0) global_store<float>(a.v_scale + static_cast<i64>(slice) * kDp + thread, scale);
-      }
-      Ops::barrier();
-    }
+    const ValueBlock b = value_block(a, block, shared);
     constexpr int together = 4 / run;  // of a lane's runs
     SAGE_ROLLED for (int begin = warp(); begin < items; begin += together * warps) {
       u32x4 x[together][run];
@@ -322,7 +289,7 @@ struct NvidiaPrologue {
         const int key = (item / pairs * 16 + lane() % 16) * run;
         SAGE_UNROLL for (int r = 0; r < run; ++r) {
           x[i][r] = u32x4{};
-          if (item < items) x[i][r] = load(v, first + key + r, channel);
+          if (item < items) x[i][r] = load(b.v, b.first + key + r, channel);
         }
       }
       SAGE_UNROLL for (int i = 0; i < together; ++i) {
@@ -334,7 +301,7 @@ struct NvidiaPrologue {
           const SharedRef to = shared + (key / block_keys * kDp) * Layout::v_row_bytes(kDp);
           const u32 byte = static_cast<u32>(key % block_keys * Layout::v_element);
           float inverse[8];
-          if (a.v_scaled) read_channels(inverse, scales, channel);
+          if (a.v_scaled) read_channels(inverse, b.inverse, channel);
           SAGE_UNROLL for (int e = 0; e < 8; ++e) {
             u32 word = 0;
             if constexpr (kPv == SAGE_PV_FP8) {
@@ -361,9 +328,30 @@ struct NvidiaPrologue {
       if (tile_bytes % (threads * 16) == 0 || at < tile_bytes) global_store<u32x4>(out + at, shared_load<u32x4>(shared + at));
     }
   }
-  static SAGE_FN void transpose(const SageArgs& a, const int block, const SharedRef shared) {
+  // V as f16 rows, for hopper.hpp where it can't take the caller's.
+  static SAGE_FN void copy_values(const SageArgs& a, const int block, const SharedRef shared) {
+    const ValueBlock b = value_block(a, block, shared);
+    const int channel = lane_channel();
+    if (channel >= kDp) return;
+    float inverse[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    if (a.v_scaled) read_channels(inverse, b.inverse, channel);
+    u16* const out = static_cast<u16*>(a.vt) + (static_cast<i64>(b.slice) * a.key_padded * kDp + channel);
+    for (int key = b.first + warp() * rows + lane() / lanes; key < b.first + value_keys; key += warps * rows) {
+      u32x4 words = load(b.v, key, channel);
+      if (a.v_scaled) {
+        const u32x4 x = words;
+        SAGE_UNROLL for (int w = 0; w < 4; ++w) {
+          words[w] = ptx_cvt_f16x2(value(x, 2 * w) * inverse[2 * w], value(x, 2 * w + 1) * inverse[2 * w + 1]);
+        }
+      }
+      global_store<u32x4>(out + static_cast<i64>(key) * kDp, words);
+    }
+  }
+  static SAGE_FN void prepare_values(const SageArgs& a, const int block, const SharedRef shared) {
     if (a.pv_type == SAGE_PV_FP8) {
       transpose<SAGE_PV_FP8>(a, block, shared);
+    } else if constexpr (Ops::value_rows(kDp, SAGE_PV_F16)) {
+      copy_values(a, block, shared);
     } else {
       transpose<SAGE_PV_F16>(a, block, shared);
     }
@@ -383,7 +371,7 @@ struct NvidiaPrologue {
       if (block < a.q_blocks) return quantise_queries(a, block, shared);
       block -= a.q_blocks;
     }
-    transpose(a, block, shared);
+    prepare_values(a, block, shared);
   }
   static SAGE_FN void late(const SageArgs& a, const SharedRef shared) {
     Ops::let_next_start();
@@ -394,7 +382,7 @@ struct NvidiaPrologue {
       if (block < a.q_blocks) return quantise_queries(a, block, shared);
       block -= a.q_blocks;
     }
-    transpose(a, block, shared);
+    prepare_values(a, block, shared);
   }
 };
 

@@ -1,8 +1,9 @@
 // The one argument block of every kernel.
 //
-// A call of the library is a short chain of launches on one stream; all of them take the same `SageArgs` by value as their only
-// kernel argument, so that a runtime fills one structure per call. The structure is plain C: fixed-size integers and pointers at
-// natural alignment, no padding that a compiler could choose. plan.hpp computes every derived field, workspace offset and grid.
+// A call of the library is a short chain of launches on one stream; all of them take the same `SageArgs` by value, so that a runtime fills
+// one structure per call. The attention kernels of sm_90 take a second argument, a view of V for the copy engine; the others take no more.
+// The structure is plain C: fixed-size integers and pointers at natural alignment, no padding that a compiler could choose. plan.hpp computes
+// every derived field, workspace offset and grid.
 //
 // Chain (launches in brackets are left out when `plan.hpp` says so; NVIDIA never launches sage_finalise):
 //   [sage_statistics] -> [sage_finalise] -> sage_quantise -> sage_attention_d<D>_<f16|fp8>_<long|short>
@@ -16,7 +17,7 @@
 //
 // grid.y = grid.z = block.y = block.z = 1. On AMD all shared memory is static (part of the kernel descriptor: pass 0 dynamic bytes).
 // On NVIDIA the attention kernels use `tile_lds_bytes()` dynamic bytes, above 48 KiB only after raising the function attribute
-// CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES. No kernel takes more than one argument.
+// CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES.
 //
 // Layouts in the workspace (all contiguous, written and read only by these kernels):
 //   q8       int8  [batch*q_heads][q_len][dp]           dp = head_dim rounded up to 64, 96, 128 or 256, zero filled
@@ -30,6 +31,8 @@
 //   partial  f32   [batch*kv_heads][kv_chunks][2][dp]   channel sums of K / kv_len, channel maxima of |V|
 // NVIDIA: rows of q8 and k8 have 128 bytes for dp 96, and the 16-byte units of a row are swizzled; vt is
 // [batch*kv_heads][key_padded/n][dp][n], swizzled too, n = 64 keys (32 for f16 and dp 256): a tile is one run of bytes. See nvidia.hpp.
+// sm_90, dp up to 128 (hopper.hpp): the attention kernel makes int8 of Q by itself: no q8, no q_scale, and it writes q_mean. With f16 PV it
+// takes rows of V: the caller's own, or, where the copy engine can't read them or they are bf16, vt as f16 [batch*kv_heads][key_padded][dp].
 #ifndef SAGE_PARAMS_HPP
 #define SAGE_PARAMS_HPP
 
@@ -103,6 +106,11 @@ struct SageArgs {
   int v_vector;
   int out_vector;
   float sm_scale;  // multiplies q.k, usually 1/sqrt(head_dim)
+};
+
+// What the copy engine of sm_90 knows of a tensor (CUtensorMap): made by the driver, read by the engine alone.
+struct __attribute__((aligned(64))) SageTensorMap {
+  unsigned long long opaque[16];
 };
 
 #endif

@@ -155,16 +155,18 @@ constexpr int kept_units(const Tile& tile) {
   if (!is_nvidia(tile.family)) return 0;
   const bool fp8 = tile.pv == PvType::fp8;
   const bool second_accumulators = tile.warpgroups() && fp8 && tile.dp > 96;
-  return tile.groups > 1 || tile.keys > 64 || (tile.dp > 128 && !fp8) || second_accumulators ? 3 + tile.groups * (fp8 ? 2 : 1) : 0;
+  const int walk = tile.warpgroups() ? 0 : 3;  // which is the warp's there
+  return tile.groups > 1 || tile.keys > 64 || (tile.dp > 128 && !fp8) || second_accumulators ? walk + tile.groups * (fp8 ? 2 : 1) : 0;
 }
 
-// Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too; warpgroups have two barriers of 8 bytes and a
-// KiB of ones for every buffer.
+// Shared memory of an attention kernel in bytes. NVIDIA keeps the quantised Q rows there too.
 constexpr int tile_lds_bytes(const Tile& tile) {
   const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp, tile.form);
   const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv, tile.form);
   const int q_tile = is_nvidia(tile.family) ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
-  const int barriers = tile.warpgroups() ? tile.k_buffers * (16 + tile.keys / 64 * 1024) : 0;
+  // Of warpgroups: two barriers of 8 bytes a buffer, 16 bytes of where tiles come from, 32 a warp of what it walks over, and ones, as many as a KiB for 64 keys of V^T or as one chunk of rows of V.
+  const int ones = tile.pv == PvType::fp8 ? tile.keys / 64 * 1024 : tile.keys * (tile.dp % 64 == 0 ? 128 : 64);
+  const int barriers = tile.warpgroups() ? tile.k_buffers * (16 + ones) + 16 + tile.waves * 32 : 0;
   return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + tile.threads() * kept_units(tile) * 16 + barriers;
 }
 
@@ -245,7 +247,7 @@ constexpr bool needs_q_mean(const Problem& p) { return p.smooth_k && p.want_lse 
 // Bytes of an int8 row of Q or K in the workspace: NVIDIA stores rows as they lie in shared memory.
 constexpr std::int64_t stored_row(std::int64_t dp) { return dp == 96 ? 128 : dp; }
 
-constexpr Workspace workspace_layout(const Problem& p) {
+constexpr Workspace workspace_layout(const Problem& p, const Tile& tile) {
   const std::int64_t dp = padded_head_dim(p.head_dim);
   const std::int64_t key_padded = round_up(p.kv_len, key_padding);
   const std::int64_t q_rows = std::int64_t{p.batch} * p.q_heads * p.q_len;
@@ -257,10 +259,10 @@ constexpr Workspace workspace_layout(const Problem& p) {
     end = round_up(end + bytes, 256);
     return at;
   };
-  w.q8 = take(q_rows * stored_row(dp));
+  w.q8 = take(tile.warpgroups() ? 0 : q_rows * stored_row(dp));
   w.k8 = take(kv * key_padded * stored_row(dp));
   w.vt = take(kv * key_padded * dp * (p.pv == PvType::f16 ? 2 : 1));
-  w.q_scale = take(q_rows * 4);
+  w.q_scale = take(tile.warpgroups() ? 0 : q_rows * 4);
   w.k_scale = take(kv * (key_padded / keys_per_scale) * 4);
   w.v_scale = take(kv * dp * 4);
   w.k_mean = take(p.smooth_k ? kv * dp * 4 : 0);
@@ -297,9 +299,53 @@ inline bool is_vector_aligned(const void* base, const SageStrides& stride) {
          stride.token % 8 == 0;
 }
 
+// What a tile of sm_90 has of V: a view in which the copy engine finds [batch][head][token][element] of 2 bytes, and the box of elements and
+// tokens that one copy brings (device/hopper.hpp). Strides in bytes, of token, head and batch.
+struct TensorView {
+  const void* base = nullptr;
+  std::uint64_t extents[4] = {};
+  std::uint64_t strides[3] = {};
+  std::uint32_t box[2] = {};
+  std::uint32_t swizzle_bytes = 0;
+};
+constexpr bool reads_value_rows(const Tile& tile) { return tile.warpgroups() && tile.pv == PvType::f16; }
+
+// Whether the attention kernel reads the caller's V: f16 as it is, in strides that the engine takes (CUDA driver API, cuTensorMapEncodeTiled:
+// positive multiples of 16 bytes below 2^40).
+inline bool values_in_place(const SageArgs& a, const Tile& tile) {
+  const auto takes = [](std::int64_t stride, int extent) { return extent <= 1 || (stride > 0 && stride < (std::int64_t{1} << 39)); };
+  const SageStrides& s = a.v_stride;
+  return reads_value_rows(tile) && a.io_type == SAGE_TYPE_F16 && a.v_vector != 0 && takes(s.token, a.kv_len) && takes(s.head, a.kv_heads) &&
+         takes(s.batch, a.batch);
+}
+
+// For filled arguments, of a tile that reads_value_rows().
+inline TensorView value_view(const SageArgs& a, const Tile& tile) {
+  const bool in_place = values_in_place(a, tile);
+  const std::int64_t tokens = in_place ? a.kv_len : a.key_padded;
+  const std::int64_t elements = in_place ? a.head_dim : a.dp;
+  const SageStrides packed{a.kv_heads * tokens * elements, tokens * elements, elements, 1};
+  const SageStrides& s = in_place ? a.v_stride : packed;
+  // The stride of an extent of one means nothing, and may be anything.
+  const auto bytes = [](std::int64_t stride, int extent) { return static_cast<std::uint64_t>(extent <= 1 ? 16 : stride * 2); };
+  TensorView view;
+  view.base = in_place ? a.v : a.vt;
+  view.extents[0] = static_cast<std::uint64_t>(elements);
+  view.extents[1] = static_cast<std::uint64_t>(tokens);
+  view.extents[2] = static_cast<std::uint64_t>(a.kv_heads);
+  view.extents[3] = static_cast<std::uint64_t>(a.batch);
+  view.strides[0] = bytes(s.token, static_cast<int>(tokens));
+  view.strides[1] = bytes(s.head, a.kv_heads);
+  view.strides[2] = bytes(s.batch, a.batch);
+  view.swizzle_bytes = a.dp % 64 == 0 ? 128 : 64;
+  view.box[0] = view.swizzle_bytes / 2;
+  view.box[1] = static_cast<std::uint32_t>(tile.keys);
+  return view;
+}
+
 // Fills everything but the caller's own fields (q, k, v, out, lse, strides, sm_scale), which must be set before.
 inline Grids fill_args(SageArgs& a, const Problem& p, const Tile& tile, void* workspace) {
-  const Workspace w = workspace_layout(p);
+  const Workspace w = workspace_layout(p, tile);
   auto* const base = static_cast<unsigned char*>(workspace);
   const auto floats = [base](std::int64_t offset) { return reinterpret_cast<float*>(base + offset); };
   const std::int64_t kv = std::int64_t{p.batch} * p.kv_heads;
@@ -337,9 +383,9 @@ inline Grids fill_args(SageArgs& a, const Problem& p, const Tile& tile, void* wo
   Grids g;
   if (is_nvidia(tile.family)) {
     a.kv_chunks = static_cast<int>(nvidia_prologue::chunks(p.kv_len, kv));
-    const std::int64_t q_blocks = q_rows * ceil_div(p.q_len, nvidia_prologue::query_rows(a.dp));
+    const std::int64_t q_blocks = tile.warpgroups() ? 0 : q_rows * ceil_div(p.q_len, nvidia_prologue::query_rows(a.dp));
     const std::int64_t k_blocks = kv * ceil_div(a.key_padded, nvidia_prologue::key_rows(a.dp));
-    const std::int64_t v_blocks = kv * (a.key_padded / nvidia_prologue::value_keys(a.dp));
+    const std::int64_t v_blocks = values_in_place(a, tile) ? 0 : kv * (a.key_padded / nvidia_prologue::value_keys(a.dp));
     a.q_blocks = static_cast<int>(q_blocks);
     a.k_blocks = static_cast<int>(k_blocks);
     a.v_blocks = static_cast<int>(v_blocks);

@@ -194,10 +194,12 @@ SAGE_FN T uniform_load(const void* at) {
 
 // ---- Kernel declarations and their shared memory.
 #if defined(SAGE_ON_HOST)
+#define SAGE_CONSTANT_PARAMETER const
 #define SAGE_KERNEL(name, threads, occupancy) inline void name
 #define SAGE_SHARED(name, bytes) const sage_device::SharedRef name = sage_emulator::shared_allocate(bytes)
 #define SAGE_SHARED_DYNAMIC(name, bytes) SAGE_SHARED(name, bytes)
 #elif defined(SAGE_ON_NVIDIA)
+#define SAGE_CONSTANT_PARAMETER const __grid_constant__  // a kernel may take its address
 #define SAGE_KERNEL(name, threads, occupancy) extern "C" __global__ void __launch_bounds__(threads, occupancy) name
 #define SAGE_SHARED(name, bytes)                           \
   __shared__ __align__(16) unsigned char name##_bytes[bytes]; \

@@ -6,7 +6,7 @@
 // with a scale per 32 keys, V transposed. Subtracting the mean ("smoothing") shifts all scores of a query by the same amount, q . mean,
 // which softmax does not see and log-sum-exp gets back.
 //
-// Scales are rounded up to 10 significant bits: attention.hpp says why. Rounding up keeps |x / scale| <= 127, so nothing is clamped.
+// Scales are rounded up to 10 significant bits: attention.hpp says why.
 
 namespace sage_device {
 
@@ -14,8 +14,6 @@ constexpr int kPrologueThreads = 256;
 constexpr int kQuantiseRows = 32;
 constexpr int kChunkKeys = 256;
 constexpr int kTransposeKeys = 64;
-constexpr float kLog2E = 1.4426950408889634f;
-constexpr float kLargest = 3.3895314e38f;  // largest bf16: K minus its mean stays finite
 
 template <class Ops>
 struct Prologue {
@@ -123,11 +121,6 @@ struct Prologue {
   // Shared floats: [2][32 rows][32] partial maxima and dot products, then [32] row maxima.
   static constexpr int quantise_shared = (2 * kQuantiseRows * 32 + kQuantiseRows) * 4;
 
-  static SAGE_FN float round_scale(const float x) {
-    const u32 bits = (bits_as<u32>(x) + 0x3fffu) & ~0x3fffu;
-    // 2^-60 keeps every product of two scales above zero: a masked score is -inf * c. The upper end keeps it finite.
-    return bits_as<float>(maximum(minimum(bits, 0x7f7fc000u), 0x21800000u));
-  }
   static SAGE_FN u32 to_int8(const float x) {  // round to nearest even by the float's own rounding
     return bits_as<u32>(x + 12582912.0f) & 0xffu;
   }

@@ -55,8 +55,7 @@ struct Mbarrier {
 
 struct BulkCopy {
   std::uint32_t to;
-  const void* from;
-  std::uint32_t bytes;
+  BoxCopy what;
   std::uint32_t barrier;
   std::uint32_t thread;  // in the grid
   std::uint32_t number;
@@ -246,10 +245,10 @@ class Workgroup {
     waves_[wave].known[wave] = own;
     return true;
   }
-  void bulk_copy(Lane& lane, const std::uint32_t to, const void* from, const std::uint32_t bytes, const std::uint32_t barrier) {
+  void engine_copy(Lane& lane, const std::uint32_t to, const BoxCopy& what, const std::uint32_t barrier) {
     if (mbarrier_at(lane, barrier) == nullptr) return;
-    shared_.engine_begin(to, bytes, observer(lane), ++copies_, report_);
-    bulk_.push_back({to, from, bytes, barrier, global_thread(lane), copies_});
+    shared_.engine_begin(to, what.bytes, observer(lane), ++copies_, report_);
+    bulk_.push_back({to, what, barrier, global_thread(lane), copies_});
   }
   SharedMemory& shared() { return shared_; }
   GlobalMemory& memory() { return memory_; }
@@ -308,11 +307,11 @@ class Workgroup {
         left.push_back(copy);
         continue;
       }
-      std::vector<unsigned char> data(copy.bytes);
-      memory_.load(copy.from, data.data(), copy.bytes, copy.thread, report_);
-      shared_.engine_land(copy.to, data.data(), copy.bytes, copy.number, report_);
+      std::vector<unsigned char> data(copy.what.bytes);
+      for (const CopyPiece& piece : copy.what.pieces) memory_.load(piece.from, data.data() + piece.to, piece.bytes, copy.thread, report_);
+      shared_.engine_land(copy.to, data.data(), copy.what.bytes, copy.number, report_);
       barrier.arrived.back() = std::max(barrier.arrived.back(), copy.number + 1);
-      barrier.bytes -= copy.bytes;
+      barrier.bytes -= copy.what.bytes;
     }
     if (left.size() == bulk_.size()) return;
     bulk_ = left;
@@ -494,7 +493,13 @@ void mbarrier_wait(const std::uint32_t at, const std::uint32_t parity) {
 }
 void bulk_copy(const std::uint32_t to, const void* from, const std::uint32_t bytes, const std::uint32_t barrier) {
   Lane& lane = *Workgroup::current();
-  lane.group->bulk_copy(lane, to, from, bytes, barrier);
+  lane.group->engine_copy(lane, to, {bytes, {{0, from, bytes}}}, barrier);
+}
+void tensor_copy(const std::uint32_t to, const TensorMap& map, const int (&first)[4], const std::uint32_t barrier) {
+  // From there on the swizzle is that of the address: box_copy() knows it only relative to the destination.
+  if (to % (8 * map.swizzle_bytes) != 0) problem("a swizzled box at a shared offset that is no multiple of eight rows");
+  Lane& lane = *Workgroup::current();
+  lane.group->engine_copy(lane, to, box_copy(map, first), barrier);
 }
 void proxy_fence() {
   Lane& lane = *Workgroup::current();

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "tensor_map.hpp"
 
 namespace sage_emulator {
 
@@ -66,6 +67,7 @@ void mbarrier_init(std::uint32_t at, std::uint32_t arrivals);
 void mbarrier_arrive(std::uint32_t at, std::uint32_t expected_bytes);
 void mbarrier_wait(std::uint32_t at, std::uint32_t parity);
 void bulk_copy(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier);
+void tensor_copy(std::uint32_t to, const TensorMap& map, const int (&first)[4], std::uint32_t barrier);
 // What this lane wrote so far is for the tensor core, too, which reads by matrix_load_bytes().
 void proxy_fence();
 void matrix_load_bytes(std::uint32_t at, void* to, std::uint32_t bytes);

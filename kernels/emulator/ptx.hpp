@@ -181,6 +181,18 @@ struct ShuffleXor {
 inline std::uint32_t ptx_shfl_xor(std::uint32_t x, int mask) { return collect<ShuffleXor>({x, mask}); }
 inline bool ptx_any(bool x) { return collect<Ballot>(x) != 0; }
 
+struct Shuffle {
+  struct In {
+    std::uint32_t value;
+    int lane;
+  };
+  using Out = std::uint32_t;
+  static void apply(const In* const* in, Out* const* out, int count, Report&) {
+    for (int l = 0; l < count; ++l) *out[l] = in[in[l]->lane & 31]->value;
+  }
+};
+inline std::uint32_t ptx_shfl(std::uint32_t x, int lane) { return collect<Shuffle>({x, lane}); }
+
 struct ShuffleFirst {
   using In = std::uint32_t;
   using Out = std::uint32_t;
@@ -224,13 +236,21 @@ inline void ptx_mbarrier_wait(std::uint32_t at, std::uint32_t parity) { mbarrier
 inline void ptx_bulk_copy(std::uint32_t to, const void* from, std::uint32_t bytes, std::uint32_t barrier) {
   bulk_copy(to, from, bytes, barrier);
 }
+template <class Map>
+void ptx_tensor_copy(std::uint32_t to, const Map* map, int element, int token, int head, int batch, std::uint32_t barrier) {
+  TensorMap known;
+  static_assert(sizeof known <= sizeof map->opaque);
+  std::memcpy(&known, map->opaque, sizeof known);
+  tensor_copy(to, known, {element, token, head, batch}, barrier);
+}
 inline void ptx_proxy_fence() { proxy_fence(); }
 
 // wgmma. A warp computes 16 of the 64 rows. Nothing is in the accumulators before the wait; both operands in shared memory are read when the
 // product is asked for and again when it is waited for, so that a tile which is not there yet or not there any more is found.
 //
 // A descriptor: bits 0-13 address / 16, bits 32-45 distance of eight rows / 16, bits 62-63 swizzle: 1 for rows of 128 bytes (address bits 4-6
-// are XORed with bits 7-9), 2 for rows of 64 bytes (bits 4-5 with bits 7-8).
+// are XORed with bits 7-9), 2 for rows of 64 bytes (bits 4-5 with bits 7-8). Where the rows are of k, bits 16-29 are the distance / 16 from
+// one such chunk of columns to the next.
 struct Product {
   enum class Kind { s8, f16, e4m3 } kind;
   void* sums;
@@ -271,6 +291,32 @@ inline std::vector<MatrixRow> read_matrix(std::uint64_t tile, int first, int row
   return all;
 }
 
+// The step's `columns` columns from rows of k: 16 rows of 2-byte elements.
+inline std::vector<MatrixRow> read_columns(std::uint64_t tile, int columns) {
+  const auto address = static_cast<std::uint32_t>((tile & 0x3fffU) << 4);
+  const auto chunk_step = static_cast<std::uint32_t>((tile >> 16 & 0x3fffU) << 4);
+  const auto eight_rows = static_cast<std::uint32_t>((tile >> 32 & 0x3fffU) << 4);
+  const unsigned swizzle = static_cast<unsigned>(tile >> 62);
+  if (swizzle != 1 && swizzle != 2) problem("a matrix descriptor without a swizzle of 64 or 128 bytes");
+  const std::uint32_t row_bytes = swizzle == 1 ? 128 : 64;
+  std::vector<MatrixRow> all(static_cast<std::size_t>(columns));
+  for (std::uint32_t k = 0; k < 16; ++k) {
+    for (std::uint32_t column = 0; column < static_cast<std::uint32_t>(columns); column += 8) {
+      const std::uint32_t byte = column * 2;
+      std::uint32_t at = address + byte / row_bytes * chunk_step + k / 8 * eight_rows + k % 8 * row_bytes + byte % row_bytes;
+      at ^= (at >> 7 & (swizzle == 1 ? 7U : 3U)) << 4;
+      unsigned char unit[16];
+      matrix_load_bytes(at, unit, 16);
+      for (std::uint32_t e = 0; e < 8; ++e) std::memcpy(all[column + e].data() + k * 2, unit + e * 2, 2);
+    }
+  }
+  return all;
+}
+// B as rows of columns, in whichever way the instruction has it.
+inline std::vector<MatrixRow> read_b(const Product& product) {
+  return product.kind == Product::Kind::f16 ? read_columns(product.b_tile, product.columns) : read_matrix(product.b_tile, 0, product.columns);
+}
+
 template <class Value, class Sum>
 void multiply_rows(const Product* const* op, std::vector<std::uint32_t>* const* sums, const std::vector<MatrixRow>& a_rows,
                    const std::vector<MatrixRow>& b_rows, Sum (*value)(const unsigned char*)) {
@@ -309,7 +355,7 @@ struct AskProduct {
   using Out = int;
   static void apply(const In* const* in, Out* const*, int, Report&) {
     if (in[0]->kind == Product::Kind::s8) (void)read_matrix(in[0]->a_tile, wave_id() % 4 * 16, 16);
-    (void)read_matrix(in[0]->b_tile, 0, in[0]->columns);
+    (void)read_b(*in[0]);
   }
 };
 struct WaitProducts {
@@ -324,7 +370,7 @@ struct WaitProducts {
         sums[l] = &(*in[l])->sums.at(op[l]->sums);
         if (op[l]->b_tile != op[0]->b_tile || op[l]->a_tile != op[0]->a_tile) problem("a matrix descriptor differs between lanes");
       }
-      const std::vector<MatrixRow> b = read_matrix(op[0]->b_tile, 0, op[0]->columns);
+      const std::vector<MatrixRow> b = read_b(*op[0]);
       switch (op[0]->kind) {
         case Product::Kind::s8:
           multiply_rows<std::int8_t, std::int32_t>(op, sums, read_matrix(op[0]->a_tile, wave_id() % 4 * 16, 16), b,

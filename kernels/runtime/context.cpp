@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "chain.hpp"
 #include "code_object/target.hpp"
 
 namespace sage::runtime {
@@ -70,6 +71,10 @@ Failure Context::load(const std::vector<Candidate>& candidates) {
   if (support_.family == device::Family::sm90 && !has_kernels_of(candidates, support_.family)) {
     support_.family = device::Family::nvidia;  // PTX for an older GPU, or for sm_90 without the "a"
   }
+  if (support_.family == device::Family::sm90 && !driver_.can_map_tensors()) {
+    return fail(SAGE_E_RUNTIME_SYMBOL, "%s has no function cuTensorMapEncodeTiled: the kernels for sm_90 need a driver of CUDA 12 (525) or later",
+                driver_.path().c_str());
+  }
   bool any = false;
   for (std::size_t i = 0; i < device::tile_count; ++i) {
     const device::Tile& tile = device::tile_at(i);
@@ -78,7 +83,7 @@ Failure Context::load(const std::vector<Candidate>& candidates) {
       return failure;
     if (attention_[i] == nullptr) continue;
     any = true;
-    if (const unsigned bytes = dynamic_shared_bytes(tile); bytes != 0) {
+    if (const unsigned bytes = dynamic_shared_bytes(driver_, tile); bytes != 0) {
       if (auto failure = driver_.allow_shared_bytes(attention_[i], bytes)) return failure;
     }
   }
@@ -133,11 +138,6 @@ Failure Context::find(const std::vector<Candidate>& candidates, const char* name
   return success();
 }
 
-unsigned Context::dynamic_shared_bytes(const device::Tile& tile) const {
-  // On AMD shared memory is static, a part of the kernel descriptor.
-  return driver_.api() == Api::cuda ? static_cast<unsigned>(device::tile_lds_bytes(tile)) : 0;
-}
-
 void Context::describe(sage_context_info& info) const {
   info.target = device_.target.c_str();
   info.runtime_path = driver_.path().c_str();
@@ -175,7 +175,7 @@ Failure Context::workspace(const sage_attention_problem* problem, std::uint64_t&
   CheckedProblem checked;
   Choice choice;
   if (auto failure = check(problem, checked, choice)) return failure;
-  bytes = static_cast<std::uint64_t>(device::workspace_layout(checked.plan).bytes);
+  bytes = static_cast<std::uint64_t>(device::workspace_layout(checked.plan, *choice.tile).bytes);
   return success();
 }
 
@@ -192,7 +192,7 @@ Failure Context::launch(const sage_attention_problem* problem, const sage_attent
   CheckedProblem checked;
   Choice choice;
   if (auto failure = check(problem, checked, choice)) return failure;
-  const auto bytes = static_cast<std::uint64_t>(device::workspace_layout(checked.plan).bytes);
+  const auto bytes = static_cast<std::uint64_t>(device::workspace_layout(checked.plan, *choice.tile).bytes);
   sage_attention_buffers memory{};
   if (auto failure = check_buffers(buffers, checked, bytes, memory)) return failure;
   int current = 0;
@@ -212,32 +212,8 @@ Failure Context::launch(const sage_attention_problem* problem, const sage_attent
   args.v_stride = strides_of(checked.fields.v);
   args.out_stride = strides_of(checked.fields.out);
   args.sm_scale = checked.fields.sm_scale;
-  const device::Grids grids = device::fill_args(args, checked.plan, *choice.tile, memory.workspace);
-
-  struct Step {
-    const char* name;
-    Function function;
-    std::int64_t grid;
-    int threads;
-    unsigned shared_bytes;
-  };
-  const Step steps[] = {
-      {device::statistics_kernel, statistics_, grids.statistics, device::prologue_threads, 0},
-      {device::finalise_kernel, finalise_, grids.finalise, device::prologue_threads, 0},
-      {device::quantise_kernel, quantise_, grids.quantise, device::prologue_threads, 0},
-      {choice.tile->kernel, choice.function, grids.attention, choice.tile->threads(),
-       dynamic_shared_bytes(*choice.tile)},
-  };
-  // The kernels for sm_90 wait for each other by themselves; the first one of a call waits for whatever is on the stream.
-  Order order = Order::after_stream;
-  for (const Step& step : steps) {
-    if (step.grid == 0) continue;
-    if (auto failure = driver_.launch(step.function, static_cast<unsigned>(step.grid), static_cast<unsigned>(step.threads),
-                                      step.shared_bytes, stream, &args, step.name, order))
-      return failure;
-    if (support_.family == device::Family::sm90) order = Order::by_kernel;
-  }
-  return success();
+  const ChainKernels kernels{statistics_, finalise_, quantise_, choice.function};
+  return launch_chain(driver_, kernels, checked.plan, *choice.tile, args, memory.workspace, stream);
 }
 
 }  // namespace sage::runtime

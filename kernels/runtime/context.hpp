@@ -46,7 +46,6 @@ class Context {
   [[nodiscard]] Failure find(const std::vector<Candidate>& candidates, const char* name, std::uint32_t threads,
                              Function& function) const;
   [[nodiscard]] Failure check(const sage_attention_problem* problem, CheckedProblem& checked, Choice& choice) const;
-  [[nodiscard]] unsigned dynamic_shared_bytes(const device::Tile& tile) const;
 
   Driver driver_;
   Device device_;

@@ -116,6 +116,7 @@ Failure Driver::bind() {
     need("cuInit", initialise);
     bind_symbol(library_, "cuDeviceGetName", cu_device_name_);
     bind_symbol(library_, "cuLaunchKernelEx", launch_kernel_ex_);
+    bind_symbol(library_, "cuTensorMapEncodeTiled", tensor_map_encode_);
   }
   if (missing != nullptr) return fail(SAGE_E_RUNTIME_SYMBOL, "%s has no function %s", library_.path().c_str(), missing);
   if (initialise != nullptr) {
@@ -210,9 +211,19 @@ Failure Driver::allow_shared_bytes(Function function, unsigned bytes) const {
   return result == 0 ? success() : failed("cuFuncSetAttribute", result);
 }
 
+Failure Driver::map_tensor(const device::TensorView& view, SageTensorMap& map) const {
+  if (tensor_map_encode_ == nullptr) return fail(SAGE_E_RUNTIME_SYMBOL, "%s has no function cuTensorMapEncodeTiled", path().c_str());
+  const std::uint32_t box[4] = {view.box[0], view.box[1], 1, 1};
+  const std::uint32_t every[4] = {1, 1, 1, 1};
+  const int swizzle = view.swizzle_bytes == 128 ? CudaTensorMap::swizzle_128b : CudaTensorMap::swizzle_64b;
+  const DriverResult result =
+      tensor_map_encode_(&map, CudaTensorMap::uint16, 4, const_cast<void*>(view.base), view.extents, view.strides, box, every, 0, swizzle,
+                         CudaTensorMap::l2_promotion_256b, 0);
+  return result == 0 ? success() : failed("cuTensorMapEncodeTiled", result);
+}
+
 Failure Driver::launch(Function function, unsigned grid, unsigned block, unsigned shared_bytes, Stream stream,
-                       void* argument, const char* name, Order order) const {
-  void* arguments[] = {argument};
+                       void** arguments, const char* name, Order order) const {
   if (order == Order::by_kernel && launch_kernel_ex_ != nullptr) {
     CudaLaunchAttribute early{};
     early.id = CudaLaunchAttribute::programmatic_stream_serialization;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "device/plan.hpp"
 #include "driver_abi.hpp"
 #include "failure.hpp"
 #include "mapped_library.hpp"
@@ -42,7 +43,10 @@ class Driver {
   // Lets a kernel have more dynamic shared memory than the 48 KiB that NVIDIA grants unasked; nothing to do on AMD.
   [[nodiscard]] Failure allow_shared_bytes(Function function, unsigned bytes) const;
   [[nodiscard]] Failure launch(Function function, unsigned grid, unsigned block, unsigned shared_bytes, Stream stream,
-                               void* argument, const char* name, Order order = Order::after_stream) const;
+                               void** arguments, const char* name, Order order = Order::after_stream) const;
+  // A view for the copy engine of sm_90; CUDA from 12.0 on.
+  [[nodiscard]] bool can_map_tensors() const { return tensor_map_encode_ != nullptr; }
+  [[nodiscard]] Failure map_tensor(const device::TensorView& view, SageTensorMap& map) const;
 
  private:
   [[nodiscard]] Failure bind();
@@ -54,7 +58,8 @@ class Driver {
   ModuleUnload module_unload_ = nullptr;
   ModuleGetFunction module_get_function_ = nullptr;
   LaunchKernel launch_kernel_ = nullptr;
-  CuLaunchKernelEx launch_kernel_ex_ = nullptr;  // CUDA from 11.8 on
+  CuLaunchKernelEx launch_kernel_ex_ = nullptr;    // CUDA from 11.8 on
+  CuTensorMapEncodeTiled tensor_map_encode_ = nullptr;  // CUDA from 12.0 on
   GetDevice get_device_ = nullptr;
   HipGetDeviceProperties hip_properties_ = nullptr;
   std::size_t hip_arch_name_at_ = 0;

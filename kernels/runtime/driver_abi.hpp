@@ -37,6 +37,17 @@ struct CudaLaunchConfig {
 };
 static_assert(sizeof(CudaLaunchAttribute) == 72 && sizeof(CudaLaunchConfig) == 56);
 using CuLaunchKernelEx = DriverResult (*)(const CudaLaunchConfig*, Function, void** arguments, void** extra);
+// cuTensorMapEncodeTiled of cuda.h 12.0 and later. The map is 128 bytes at a boundary of 64; the enumerations are those of the names here.
+struct CudaTensorMap {
+  static constexpr int uint16 = 1;       // CU_TENSOR_MAP_DATA_TYPE_UINT16
+  static constexpr int swizzle_64b = 2;  // CU_TENSOR_MAP_SWIZZLE_64B
+  static constexpr int swizzle_128b = 3;
+  static constexpr int l2_promotion_256b = 3;  // CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+};
+using CuTensorMapEncodeTiled = DriverResult (*)(void* map, int data_type, unsigned rank, void* base, const std::uint64_t* extents,
+                                                const std::uint64_t* strides, const std::uint32_t* box,
+                                                const std::uint32_t* element_strides, int interleave, int swizzle, int l2_promotion,
+                                                int fill);
 using GetDevice = DriverResult (*)(int*);                     // hipGetDevice, cuCtxGetDevice
 using HipGetDeviceProperties = DriverResult (*)(void*, int);  // two layouts, see below
 using HipGetErrorString = const char* (*)(DriverResult);

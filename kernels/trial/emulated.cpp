@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <iterator>
 #include <stdexcept>
 
 #include "emulated.hpp"
@@ -101,6 +103,19 @@ class DeviceTensor {
   std::array<int, 4> extents_;
 };
 
+// What stands in for the driver's encoding.
+SageTensorMap emulated_map(const device::TensorView& view) {
+  sage_emulator::TensorMap map{};
+  map.base = static_cast<const unsigned char*>(view.base);
+  std::copy(std::begin(view.extents), std::end(view.extents), map.extents);
+  std::copy(std::begin(view.strides), std::end(view.strides), map.strides);
+  std::copy(std::begin(view.box), std::end(view.box), map.box);
+  map.swizzle_bytes = view.swizzle_bytes;
+  SageTensorMap opaque{};
+  std::memcpy(opaque.opaque, &map, sizeof map);
+  return opaque;
+}
+
 }  // namespace
 
 Kernel Device::find(const std::string& kernel) const {
@@ -142,14 +157,15 @@ Result run_emulated(const Device& device, const device::Problem& problem, const 
   const device::Grids grids = device::fill_args(args, problem, *tile, nowhere);
 
   // Each part of the workspace is a region of its own: an overrun into the next part is out of bounds, not unnoticed.
-  const device::Workspace w = device::workspace_layout(problem);
+  const device::Workspace w = device::workspace_layout(problem, *tile);
   const auto part = [](const std::int64_t begin, const std::int64_t end) { return static_cast<std::size_t>(end - begin); };
   const std::int64_t kv = std::int64_t{problem.batch} * problem.kv_heads;
-  const Buffer<signed char> q8(memory, "q8", q_rows * static_cast<std::size_t>(device::stored_row(args.dp)));
+  const std::size_t prepared_rows = tile->warpgroups() ? 0 : q_rows;
+  const Buffer<signed char> q8(memory, "q8", prepared_rows * static_cast<std::size_t>(device::stored_row(args.dp)));
   const Buffer<signed char> k8(memory, "k8", static_cast<std::size_t>(kv * args.key_padded * device::stored_row(args.dp)));
   const Buffer<unsigned char> vt(memory, "vt",
                                  static_cast<std::size_t>(kv * args.key_padded * args.dp * (problem.pv == device::PvType::f16 ? 2 : 1)));
-  const Buffer<float> q_scale(memory, "q_scale", q_rows);
+  const Buffer<float> q_scale(memory, "q_scale", prepared_rows);
   const Buffer<float> k_scale(memory, "k_scale", static_cast<std::size_t>(kv * args.key_padded / device::keys_per_scale));
   const Buffer<float> v_scale(memory, "v_scale", static_cast<std::size_t>(kv * args.dp));
   const Buffer<float> k_mean(memory, "k_mean", part(w.k_mean, w.q_mean) / 4 == 0 ? 0 : static_cast<std::size_t>(kv * args.dp));
@@ -166,6 +182,8 @@ Result run_emulated(const Device& device, const device::Problem& problem, const 
   if (args.k_mean != nullptr) args.k_mean = k_mean.data();
   if (args.q_mean != nullptr) args.q_mean = q_mean.data();
   if (args.partial != nullptr) args.partial = partial.data();
+  SageTensorMap values{};
+  if (device::reads_value_rows(*tile) && problem.kv_len > 0) values = emulated_map(device::value_view(args, *tile));
   const auto launch = [&](const char* name, const std::int64_t first, const std::int64_t grid, const int threads,
                           const std::size_t shared_limit) {
     sage_emulator::Launch l;
@@ -176,7 +194,7 @@ Result run_emulated(const Device& device, const device::Problem& problem, const 
     l.shared_limit = shared_limit;
     l.order = options.order;
     const Kernel kernel = device.find(name);
-    sage_emulator::run(l, [kernel, &args] { kernel(args); }, memory, result.report);
+    sage_emulator::run(l, [kernel, &args, &values] { kernel(args, values); }, memory, result.report);
   };
   if (grids.statistics > 0) launch(device::statistics_kernel, 0, grids.statistics, device::prologue_threads, device.shared_limit);
   if (grids.finalise > 0) launch(device::finalise_kernel, 0, grids.finalise, device::prologue_threads, device.shared_limit);

@@ -18,6 +18,12 @@ namespace {
 
 constexpr std::size_t amd_shared_limit = 65536;
 constexpr std::size_t nvidia_shared_limit = std::size_t{99} * 1024;  // of sm_86 and sm_89, the smallest that has one
+constexpr std::size_t sm90_shared_limit = std::size_t{227} * 1024;
+
+std::size_t shared_limit(const device::Family family) {
+  if (family == device::Family::sm90) return sm90_shared_limit;
+  return device::is_nvidia(family) ? nvidia_shared_limit : amd_shared_limit;
+}
 
 struct Row {
   const char* name;
@@ -42,7 +48,7 @@ Device make(const Row& row) {
   device.family = row.family;
   device.has_fp8 = row.fp8;
   device.fp8 = row.fp8_format;
-  device.shared_limit = device::is_nvidia(row.family) ? nvidia_shared_limit : amd_shared_limit;
+  device.shared_limit = shared_limit(row.family);
   device.run = &run_emulated;
   row.add_kernels(device);
   return device;

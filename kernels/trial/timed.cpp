@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "../runtime/chain.hpp"
 #include "../runtime/objects.hpp"
 #include "abi_problem.hpp"
 #include "timer.hpp"
@@ -113,8 +114,8 @@ class Call {
     require(gpu_.library().launch(gpu_.context(), &asked, &buffers, stream, &error), error);
   }
 
-  // What the library passes to the attention kernel of `tile`.
-  [[nodiscard]] SageArgs arguments(const device::Tile& tile, std::int64_t& grid) const {
+  // What the library starts from.
+  [[nodiscard]] SageArgs arguments() const {
     SageArgs args{};
     args.q = buffers.q;
     args.k = buffers.k;
@@ -122,7 +123,6 @@ class Call {
     args.out = buffers.out;
     args.q_stride = args.k_stride = args.v_stride = args.out_stride = stride_;
     args.sm_scale = static_cast<float>(scale_);
-    grid = device::fill_args(args, problem_, tile, buffers.workspace).attention;
     return args;
   }
 
@@ -188,51 +188,62 @@ class Call {
   double scale_ = 1.0;
 };
 
-// The attention kernel of a folder of code objects, loaded once more beside the library that has it already.
-class KernelAlone {
+// The kernels of a call, loaded once more beside the library that has them already, so that a part of the chain can be launched.
+class Chain {
  public:
-  KernelAlone(const Gpu& gpu, const std::string& folder, const device::Tile& tile) : tile_(tile) {
+  Chain(const Gpu& gpu, const std::string& folder, const device::Tile& tile) : tile_(tile) {
     check(runtime::Driver::open(gpu.is_hip() ? SAGE_API_HIP : SAGE_API_CUDA, gpu.runtime_path().c_str(), driver_));
     runtime::Device device;
     check(driver_.current_device(device));
     std::vector<runtime::Offered> offered;
     check(runtime::read_folder(folder.c_str(), offered));
-    std::vector<runtime::Candidate> candidates;
-    check(runtime::select(std::move(offered), driver_.api(), device, candidates));
-    for (const runtime::Candidate& one : candidates) {
-      const bool has = std::any_of(one.kernels.begin(), one.kernels.end(),
-                                   [&](const runtime::KernelFacts& kernel) { return kernel.name == tile.kernel; });
-      if (!has) continue;
-      check(driver_.load(one.image.data(), module_));
-      check(driver_.function(module_, tile.kernel, function_));
-      check(driver_.allow_shared_bytes(function_, shared_bytes()));
-      return;
-    }
-    throw std::runtime_error(std::string("no code object has ") + tile.kernel);
+    check(runtime::select(std::move(offered), driver_.api(), device, candidates_));
+    kernels_.statistics = load(device::statistics_kernel);
+    kernels_.finalise = load(device::finalise_kernel);
+    kernels_.quantise = load(device::quantise_kernel);
+    kernels_.attention = load(tile.kernel);
+    check(driver_.allow_shared_bytes(kernels_.attention, runtime::dynamic_shared_bytes(driver_, tile)));
   }
-  ~KernelAlone() {
-    if (module_ != nullptr) driver_.unload(module_);
+  ~Chain() {
+    for (const Loaded& one : modules_) driver_.unload(one.module);
   }
-  KernelAlone(const KernelAlone&) = delete;
-  KernelAlone& operator=(const KernelAlone&) = delete;
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
 
-  void launch(SageArgs& args, const std::int64_t grid, void* stream) const {
-    check(driver_.launch(function_, static_cast<unsigned>(grid), static_cast<unsigned>(tile_.threads()), shared_bytes(),
-                         stream, &args, tile_.kernel));
+  void launch(const runtime::ChainPart part, const device::Problem& problem, const SageArgs& caller, void* workspace, void* stream) const {
+    check(runtime::launch_chain(driver_, kernels_, problem, tile_, caller, workspace, stream, part));
   }
 
  private:
+  struct Loaded {
+    const runtime::Candidate* from;
+    runtime::Module module;
+  };
   static void check(const runtime::Failure& failure) {
     if (failure) throw std::runtime_error(failure.text);
   }
-  [[nodiscard]] unsigned shared_bytes() const {
-    return driver_.api() == runtime::Api::cuda ? static_cast<unsigned>(device::tile_lds_bytes(tile_)) : 0;
+  runtime::Function load(const char* kernel) {
+    const auto has = [kernel](const runtime::Candidate& one) {
+      return std::any_of(one.kernels.begin(), one.kernels.end(), [&](const runtime::KernelFacts& k) { return k.name == kernel; });
+    };
+    const auto found = std::find_if(candidates_.begin(), candidates_.end(), has);
+    if (found == candidates_.end()) throw std::runtime_error(std::string("no code object has ") + kernel);
+    auto module = std::find_if(modules_.begin(), modules_.end(), [&](const Loaded& one) { return one.from == &*found; });
+    if (module == modules_.end()) {
+      modules_.push_back({&*found, nullptr});
+      module = modules_.end() - 1;
+      check(driver_.load(found->image.data(), module->module));
+    }
+    runtime::Function function = nullptr;
+    check(driver_.function(module->module, kernel, function));
+    return function;
   }
 
   const device::Tile& tile_;
   runtime::Driver driver_;
-  runtime::Module module_ = nullptr;
-  runtime::Function function_ = nullptr;
+  std::vector<runtime::Candidate> candidates_;
+  std::vector<Loaded> modules_;
+  runtime::ChainKernels kernels_;
 };
 
 const device::Tile& chosen_tile(const Gpu& gpu, const device::Family family, const sage_attention_problem& asked) {
@@ -291,10 +302,10 @@ Timed time_problem(const Gpu& gpu, const std::string& folder, const TimedRequest
                    timed.errors.relative_l1 <= timed.gate.relative_l1 && timed.errors.worst_row <= timed.gate.worst_row;
   try {
     // The workspace is as the last whole call left it.
-    std::int64_t grid = 0;
-    SageArgs args = call.arguments(tile, grid);
-    const KernelAlone kernel(gpu, folder, tile);
-    timed.kernel_ms = measure([&] { kernel.launch(args, grid, stream.get()); });
+    const Chain chain(gpu, folder, tile);
+    timed.kernel_ms = measure([&] {
+      chain.launch(runtime::ChainPart::attention, request.problem, call.arguments(), call.buffers.workspace, stream.get());
+    });
   } catch (const std::runtime_error& problem) {
     timed.note = std::string("the kernel could not be timed alone: ") + problem.what();
   }

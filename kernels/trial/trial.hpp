@@ -17,7 +17,17 @@
 
 namespace sage::trial {
 
-using Kernel = void (*)(SageArgs);
+// An emulated kernel; those of sm_90 take a view of V, too.
+class Kernel {
+ public:
+  Kernel(void (*plain)(SageArgs)) : plain_(plain) {}                         // NOLINT(google-explicit-constructor)
+  Kernel(void (*mapped)(SageArgs, SageTensorMap)) : mapped_(mapped) {}       // NOLINT(google-explicit-constructor)
+  void operator()(const SageArgs& args, const SageTensorMap& values) const { plain_ != nullptr ? plain_(args) : mapped_(args, values); }
+
+ private:
+  void (*plain_)(SageArgs) = nullptr;
+  void (*mapped_)(SageArgs, SageTensorMap) = nullptr;
+};
 
 class Gpu;
 struct Options;

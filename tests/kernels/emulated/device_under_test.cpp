@@ -68,11 +68,12 @@ Device make_device() {
 #if defined(SAGE_EMULATED_SM90)
   device.name = "sm_90";
   device.family = device::Family::sm90;
+  device.shared_limit = 227 * 1024;
 #else
   device.name = "nvidia";
   device.family = device::Family::nvidia;
-#endif
   device.shared_limit = 99 * 1024;  // the smallest limit per block of sm_80 and later that has one: sm_86, sm_89
+#endif
 #endif
   return device;
 }

@@ -1,0 +1,136 @@
+// Rows of the caller's Q, K and V on NVIDIA: a warp takes a few rows at a time, a lane eight neighbouring channels of one, and makes int8 of them.
+// The prologue reads all three so, the attention kernels of hopper.hpp their own Q.
+#if defined(SAGE_ON_NVIDIA) || defined(SAGE_ON_HOST)
+
+namespace sage_device {
+
+// kBf16: type of the caller's tensors.
+template <class Ops, int kDp, bool kBf16>
+struct NvidiaRows {
+  static constexpr int row_bytes = Ops::k_row_bytes(kDp);  // of int8 rows
+  static constexpr int lanes = row_bytes / 8;              // that share a row, eight channels each
+  static constexpr int rows = 32 / lanes;                  // of a warp at a time
+
+  static SAGE_FN int lane() { return Ops::thread_id() & 31; }
+  static SAGE_FN int warp() { return Ops::thread_id() / 32; }
+  static SAGE_FN int lane_channel() { return lane() % lanes * 8; }
+
+  // ---- Eight neighbouring channels of a token, zero beyond the head dim and for rows that are not there.
+  struct Rows {
+    const u16* base;
+    i64 token;
+    i64 dim;
+    int vector;
+    int head_dim;
+    int length;
+  };
+  static SAGE_FN Rows rows_of(const SageArgs& a, const void* tensor, const SageStrides& stride, const int vector, const int length,
+                              const int batch, const int head) {
+    return {static_cast<const u16*>(tensor) + (batch * stride.batch + head * stride.head), stride.token, stride.dim, vector, a.head_dim,
+            length};
+  }
+  static SAGE_FN u32x4 load(const Rows& from, const int row, const int channel) {
+    u32x4 words = {};
+    if (row >= from.length) return words;
+    const u16* const at = from.base + static_cast<i64>(row) * from.token;
+    if (from.vector && channel + 8 <= from.head_dim) return global_load<u32x4>(at + channel);
+    const u16* element = at + channel * from.dim;
+    SAGE_UNROLL for (int e = 0; e < 8; ++e) {
+      const u32 x = channel + e < from.head_dim ? global_load<u16>(element) : static_cast<u16>(0);
+      words[e / 2] |= x << (e % 2 * 16);
+      element += from.dim;
+    }
+    return words;
+  }
+  static SAGE_FN float value(const u32x4& words, const int e) {
+    const u32 word = words[e / 2];
+    if constexpr (kBf16) return bits_as<float>(e % 2 == 0 ? word << 16 : word & 0xffff0000u);
+    return Ops::f16_to_f32(static_cast<u16>(e % 2 == 0 ? word : word >> 16));
+  }
+
+  // ---- int8 rows
+  static SAGE_FN u32x2 pack(const float (&x)[8], const float inverse) {
+    u32x2 packed = {};
+    SAGE_UNROLL for (int w = 0; w < 2; ++w) {
+      u32 bits[4];  // rounded to nearest even by the float's own rounding
+      SAGE_UNROLL for (int e = 0; e < 4; ++e) bits[e] = bits_as<u32>(x[4 * w + e] * inverse + kMagic);
+      packed[w] = ptx_prmt(ptx_prmt(bits[0], bits[1], 0x0040), ptx_prmt(bits[2], bits[3], 0x0040), 0x5410);
+    }
+    return packed;
+  }
+  // A row of Q, of which this lane has the channels `words`: int8 of them, and the row's scale in all of its lanes.
+  struct Quantised {
+    u32x2 packed;
+    float scale;
+  };
+  static SAGE_FN Quantised quantise_query(const SageArgs& a, const u32x4& words) {
+    const float unit = a.sm_scale * kLog2E;
+    float x[8];
+    float top = 0.0f;
+    SAGE_UNROLL for (int e = 0; e < 8; ++e) {
+      x[e] = value(words, e);
+      top = ptx_max_abs(top, x[e]);
+    }
+    SAGE_UNROLL for (int step = 1; step < lanes; step *= 2) top = ptx_max_abs(top, Ops::exchange(top, step));
+    const float scale = round_scale(top * absolute(unit) * (1.0f / 127.0f));
+    return {pack(x, unit / scale), scale};
+  }
+  // The row's product with `mean`, in all of its lanes.
+  static SAGE_FN float product_with(const u32x4& words, const float (&mean)[8]) {
+    float product = 0.0f;
+    SAGE_UNROLL for (int e = 0; e < 8; ++e) product += value(words, e) * mean[e];
+    SAGE_UNROLL for (int step = 1; step < lanes; step *= 2) product += Ops::exchange(product, step);
+    return product;
+  }
+};
+
+// The 16 rows of Q of one warp, from `first` on; those beyond the last are the last one again, computed with and thrown away.
+template <class Ops, int kDp, bool kBf16>
+struct WarpQueries : NvidiaRows<Ops, kDp, kBf16> {
+  typedef NvidiaRows<Ops, kDp, kBf16> Base;
+  static constexpr int passes = Ops::query_tile / Base::rows;
+
+  static SAGE_FN typename Base::Rows rows(const SageArgs& a, const int batch, const int head) {
+    return Base::rows_of(a, a.q, a.q_stride, a.q_vector, a.q_len, batch, head);
+  }
+  // What pass i has found for its rows: for rows g and g + 8 of this lane (nvidia.hpp).
+  static SAGE_FN void hand_over(float (&of_rows)[2], const int i, const float x) {
+    const int g = Base::lane() / 4;
+    const float of_g = bits_as<float>(ptx_shfl(bits_as<u32>(x), g % Base::rows * Base::lanes));
+    SAGE_UNROLL for (int half = 0; half < 2; ++half) {
+      if (i == (g + 8 * half) / Base::rows) of_rows[half] = of_g;
+    }
+  }
+  // int8 to `to` in shared memory, and the rows' scales.
+  static SAGE_FN void make(const SageArgs& a, const int batch, const int head, const int first, const SharedRef to, float (&scale)[2]) {
+    const typename Base::Rows q = rows(a, batch, head);
+    const int lane_row = Base::lane() / Base::lanes;
+    const int channel = Base::lane_channel();
+    u32x4 x[passes];
+    SAGE_UNROLL for (int i = 0; i < passes; ++i) x[i] = Base::load(q, minimum(first + lane_row + i * Base::rows, a.q_len - 1), channel);
+    SAGE_UNROLL for (int i = 0; i < passes; ++i) {
+      const int row = lane_row + i * Base::rows;
+      const typename Base::Quantised made = Base::quantise_query(a, x[i]);
+      const u32 byte = static_cast<u32>(channel) ^ Ops::k_hash(static_cast<u32>(row), kDp) * 16;
+      shared_store<u32x2>(to + (static_cast<u32>(row * Base::row_bytes) + byte), made.packed);
+      hand_over(scale, i, made.scale);
+    }
+  }
+  // For log-sum-exp: the products of the rows with the mean of K, which the prologue has made.
+  static SAGE_FN void multiply_by_mean(const SageArgs& a, const int batch, const int head, const int kv, const int first, float (&product)[2]) {
+    const typename Base::Rows q = rows(a, batch, head);
+    const int channel = Base::lane_channel();
+    float mean[8];
+    SAGE_UNROLL for (int e = 0; e < 8; ++e) {
+      mean[e] = channel < kDp ? global_load<float>(a.k_mean + (static_cast<i64>(kv) * kDp + channel + e)) : 0.0f;
+    }
+    SAGE_UNROLL for (int i = 0; i < passes; ++i) {
+      const int row = minimum(first + Base::lane() / Base::lanes + i * Base::rows, a.q_len - 1);
+      hand_over(product, i, Base::product_with(Base::load(q, row, channel), mean) * a.sm_scale);
+    }
+  }
+};
+
+}  // namespace sage_device
+
+#endif
