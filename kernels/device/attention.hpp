@@ -614,14 +614,14 @@ struct Attention {
         Tiles::prepare(shared, barriers, source, Arch::ones);
         start_queries(a, p, query, rows, out, shared);
         Arch::wait_for_previous();
-        if (tiles > 0) Tiles::begin(shared, barriers, source, values);
+        Tiles::begin(shared, barriers, source, values, tiles);
       } else {
         Arch::wait_for_previous();
         if (tiles > 0) {
           Arch::template share_queries<kDp, queries, threads>(
               shared + (tiles_bytes), p.thread,
               a.q8 + static_cast<i64>(p.slice) * a.q_len * Arch::k_row_bytes(kDp), p.tile * queries, a.q_len);
-          Tiles::begin(shared, barriers, source, values);
+          Tiles::begin(shared, barriers, source, values, tiles);
         }
         start_queries(a, p, query, rows, out, shared);
       }

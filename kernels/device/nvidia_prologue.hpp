@@ -152,15 +152,16 @@ struct NvidiaPrologue : NvidiaRows<Ops, kDp, kBf16> {
       Ops::wait_for_previous();
       read_channels(mean, slice_statistics<true>(a, batch * a.kv_heads + head / (a.q_heads / a.kv_heads), shared), channel);
     }
+    float scale[in_flight];
+    Base::query_scales(a, x, scale);
     SAGE_UNROLL for (int i = 0; i < in_flight; ++i) {
       const int row = first + i * rows;
-      const typename Base::Quantised made = Base::quantise_query(a, x[i]);
       const float product = a.q_mean ? Base::product_with(x[i], mean) : 0.0f;
       if (row < a.q_len) {
-        store_row(a.q8 + static_cast<i64>(slice) * a.q_len * row_bytes, row, channel, made.packed);
+        store_row(a.q8 + static_cast<i64>(slice) * a.q_len * row_bytes, row, channel, Base::pack_query(a, x[i], scale[i]));
         if (channel == 0) {
           const i64 index = static_cast<i64>(slice) * a.q_len + row;
-          global_store<float>(a.q_scale + index, made.scale);
+          global_store<float>(a.q_scale + index, scale[i]);
           if (a.q_mean) global_store<float>(a.q_mean + index, product * a.sm_scale);
         }
       }

@@ -58,22 +58,24 @@ struct NvidiaRows {
     }
     return packed;
   }
-  // A row of Q, of which this lane has the channels `words`: int8 of them, and the row's scale in all of its lanes.
-  struct Quantised {
-    u32x2 packed;
-    float scale;
-  };
-  static SAGE_FN Quantised quantise_query(const SageArgs& a, const u32x4& words) {
-    const float unit = a.sm_scale * kLog2E;
-    float x[8];
-    float top = 0.0f;
-    SAGE_UNROLL for (int e = 0; e < 8; ++e) {
-      x[e] = value(words, e);
-      top = ptx_max_abs(top, x[e]);
+  // Rows of Q, of each of which this lane has eight channels: their scales, in all lanes of a row, and their int8. The rows' maxima go through
+  // the lanes side by side: one by one each would wait for the one before.
+  template <int kCount>
+  static SAGE_FN void query_scales(const SageArgs& a, const u32x4 (&words)[kCount], float (&scale)[kCount]) {
+    SAGE_UNROLL for (int i = 0; i < kCount; ++i) {
+      scale[i] = 0.0f;
+      SAGE_UNROLL for (int e = 0; e < 8; ++e) scale[i] = ptx_max_abs(scale[i], value(words[i], e));
     }
-    SAGE_UNROLL for (int step = 1; step < lanes; step *= 2) top = ptx_max_abs(top, Ops::exchange(top, step));
-    const float scale = round_scale(top * absolute(unit) * (1.0f / 127.0f));
-    return {pack(x, unit / scale), scale};
+    SAGE_UNROLL for (int step = 1; step < lanes; step *= 2) {
+      SAGE_UNROLL for (int i = 0; i < kCount; ++i) scale[i] = ptx_max_abs(scale[i], Ops::exchange(scale[i], step));
+    }
+    const float unit = absolute(a.sm_scale * kLog2E);
+    SAGE_UNROLL for (int i = 0; i < kCount; ++i) scale[i] = round_scale(scale[i] * unit * (1.0f / 127.0f));
+  }
+  static SAGE_FN u32x2 pack_query(const SageArgs& a, const u32x4& words, const float scale) {
+    float x[8];
+    SAGE_UNROLL for (int e = 0; e < 8; ++e) x[e] = value(words, e);
+    return pack(x, a.sm_scale * kLog2E / scale);
   }
   // The row's product with `mean`, in all of its lanes.
   static SAGE_FN float product_with(const u32x4& words, const float (&mean)[8]) {
@@ -106,14 +108,29 @@ struct WarpQueries : NvidiaRows<Ops, kDp, kBf16> {
     const typename Base::Rows q = rows(a, batch, head);
     const int lane_row = Base::lane() / Base::lanes;
     const int channel = Base::lane_channel();
-    u32x4 x[passes];
-    SAGE_UNROLL for (int i = 0; i < passes; ++i) x[i] = Base::load(q, minimum(first + lane_row + i * Base::rows, a.q_len - 1), channel);
-    SAGE_UNROLL for (int i = 0; i < passes; ++i) {
+    const auto row_of = [&](const int i) { return minimum(first + lane_row + i * Base::rows, a.q_len - 1); };
+    const auto put = [&](const int i, const u32x4& x, const float of_row) {
       const int row = lane_row + i * Base::rows;
-      const typename Base::Quantised made = Base::quantise_query(a, x[i]);
       const u32 byte = static_cast<u32>(channel) ^ Ops::k_hash(static_cast<u32>(row), kDp) * 16;
-      shared_store<u32x2>(to + (static_cast<u32>(row * Base::row_bytes) + byte), made.packed);
-      hand_over(scale, i, made.scale);
+      shared_store<u32x2>(to + (static_cast<u32>(row * Base::row_bytes) + byte), Base::pack_query(a, x, of_row));
+      hand_over(scale, i, of_row);
+    };
+    if (q.vector && a.head_dim == kDp) {  // all rows on their way before the first is needed
+      u32x4 x[passes];
+      float of_row[passes];
+      SAGE_UNROLL for (int i = 0; i < passes; ++i) {
+        x[i] = u32x4{};
+        if (channel < kDp) x[i] = global_load<u32x4>(q.base + (static_cast<i64>(row_of(i)) * q.token + channel));
+      }
+      Base::query_scales(a, x, of_row);
+      SAGE_UNROLL for (int i = 0; i < passes; ++i) put(i, x[i], of_row[i]);
+    } else {
+      SAGE_ROLLED for (int i = 0; i < passes; ++i) {
+        const u32x4 x[1] = {Base::load(q, row_of(i), channel)};
+        float of_row[1];
+        Base::query_scales(a, x, of_row);
+        put(i, x[0], of_row[0]);
+      }
     }
   }
   // For log-sum-exp: the products of the rows with the mean of K, which the prologue has made.
@@ -124,7 +141,7 @@ struct WarpQueries : NvidiaRows<Ops, kDp, kBf16> {
     SAGE_UNROLL for (int e = 0; e < 8; ++e) {
       mean[e] = channel < kDp ? global_load<float>(a.k_mean + (static_cast<i64>(kv) * kDp + channel + e)) : 0.0f;
     }
-    SAGE_UNROLL for (int i = 0; i < passes; ++i) {
+    SAGE_ROLLED for (int i = 0; i < passes; ++i) {
       const int row = minimum(first + Base::lane() / Base::lanes + i * Base::rows, a.q_len - 1);
       hand_over(product, i, Base::product_with(Base::load(q, row, channel), mean) * a.sm_scale);
     }

@@ -37,7 +37,9 @@ struct AsyncTiles {
     SAGE_UNROLL for (int i = 0; i < kVBytes; i += 16 * threads) ptx_cp_async_16(to + static_cast<u32>(kKBytes + i), v_at + i);
     ptx_cp_async_commit();
   }
-  static SAGE_FN void begin(const SharedRef shared, SharedRef, const Source& from, const SageTensorMap*) { start(shared, from, 0); }
+  static SAGE_FN void begin(const SharedRef shared, SharedRef, const Source& from, const SageTensorMap*, const int tiles) {
+    if (tiles > 0) start(shared, from, 0);
+  }
   static SAGE_FN void take(const SharedRef shared, SharedRef, const Source& from, const int tile, const int tiles) {
     ptx_cp_async_wait_all();
     ptx_sync();
@@ -99,9 +101,9 @@ struct MappedCopies {
   }
 };
 
-// sm_90: per stage a barrier "full", completed by the bytes, and a barrier "empty", completed by every warp's release. The warps take turns in
-// asking for a tile, so that none of them falls behind for it. Whoever asks waits until the last user of the stage has gone; half a tile later
-// there is nothing to wait for. Where the tiles come from lies in shared memory, behind the barriers, for the one lane that asks for them.
+// sm_90: per stage a barrier "full", completed by the bytes, and a barrier "empty", completed by every warp's release. All stages but the one in use
+// are on their way. The warps take turns in asking for a tile, so that none of them falls behind for it. Whoever asks waits until the last user of
+// the stage has gone; half a tile later there is nothing to wait for. Where the tiles come from lies in shared memory, behind the barriers, for the one lane that asks for them.
 template <class Copies, int kWaves, int kStages>
 struct BarrieredTiles {
   static constexpr int stage_bytes = Copies::stage_bytes;
@@ -141,14 +143,17 @@ struct BarrieredTiles {
       }
     }
   }
-  static SAGE_FN void begin(const SharedRef shared, const SharedRef barriers, const Source&, const SageTensorMap* const values) {
-    if (ptx_thread_id() == 0) start(shared, barriers, values, 0);
+  static SAGE_FN void begin(const SharedRef shared, const SharedRef barriers, const Source&, const SageTensorMap* const values, const int tiles) {
+    if (ptx_thread_id() != 0) return;
+    SAGE_UNROLL for (int i = 0; i < kStages - 1; ++i) {
+      if (i < tiles) start(shared, barriers, values, i);
+    }
   }
   static SAGE_FN void take(SharedRef, const SharedRef barriers, const Source&, const int tile, int) {
     ptx_mbarrier_wait(full(barriers, tile), parity(tile));
   }
   static SAGE_FN void advance(const SharedRef shared, const SharedRef barriers, const SageTensorMap* const values, const int tile, const int tiles) {
-    const int next = tile + 1;
+    const int next = tile + kStages - 1;
     const u32 thread = ptx_thread_id();
     if (next < tiles && static_cast<int>(thread / 32) == next % kWaves) {
       if (next >= kStages) ptx_mbarrier_wait(empty(barriers, next), parity(next) ^ 1u);

@@ -8,7 +8,7 @@
 //   waves       waves (warps) per workgroup
 //   groups      query groups per wave; a group is 16 queries (gfx9: 32), all groups of a wave share each K and V fragment
 //   keys        keys per iteration, a multiple of 32
-//   k_buffers   buffers of the K tile in shared memory: 2
+//   k_buffers   buffers of the K tile in shared memory: 2 (sm_90: or more)
 //   v_buffers   buffers of the V tile: 1 or 2 (NVIDIA: as k_buffers)
 //   occupancy   minimum waves per SIMD asked of the compiler on AMD (0: no request); minimum blocks per SM on NVIDIA
 // On AMD head dim 96 takes a multiple of three waves so that 16-byte copies divide evenly among the threads. The shapes follow measured or modelled figures for each architecture: 16 waves of 16 queries where registers allow it on RDNA, four
@@ -71,9 +71,9 @@
 #define SAGE_TILES_SM90_F16(X)       \
   X(64, F16, LONG, 8, 1, 128, 2, 2, 2)    \
   X(64, F16, SHORT, 4, 1, 64, 2, 2, 4)   \
-  X(96, F16, LONG, 8, 1, 64, 2, 2, 2)    \
+  X(96, F16, LONG, 8, 1, 64, 3, 3, 2)    \
   X(96, F16, SHORT, 4, 1, 64, 2, 2, 3)   \
-  X(128, F16, LONG, 8, 1, 64, 2, 2, 2)   \
+  X(128, F16, LONG, 8, 1, 64, 3, 3, 2)   \
   X(128, F16, SHORT, 4, 1, 64, 2, 2, 3)  \
   X(256, F16, LONG, 8, 1, 32, 2, 2, 1)   \
   X(256, F16, SHORT, 4, 1, 32, 2, 2, 1)
