@@ -103,11 +103,15 @@ struct MappedCopies {
 
 // sm_90: per stage a barrier "full", completed by the bytes, and a barrier "empty", completed by every warp's release. All stages but the one in use
 // are on their way. The warps take turns in asking for a tile, so that none of them falls behind for it. Whoever asks waits until the last user of
-// the stage has gone; half a tile later there is nothing to wait for. Where the tiles come from lies in shared memory, behind the barriers, for the one lane that asks for them.
+// the stage has gone; half a tile later there is nothing to wait for. 
+//
+// Behind the barriers lie where the tiles come from and the number of the next one to be asked for. Whoever asks counts it up, which the barriers
+// order as they order the stage. What is read from one address by all lanes the compiler takes for the same in all of them: a request made of such
+// values is a few instructions, one made of others a search for lanes that agree.
 template <class Copies, int kWaves, int kStages>
 struct BarrieredTiles {
   static constexpr int stage_bytes = Copies::stage_bytes;
-  static constexpr int barrier_bytes = kStages * 16 + 16;
+  static constexpr int barrier_bytes = kStages * 16 + 32;
   static constexpr int threads = kWaves * 32;
   typedef typename Copies::Source Source;
 
@@ -117,7 +121,9 @@ struct BarrieredTiles {
   static SAGE_FN SharedRef empty(const SharedRef barriers, const int tile) { return full(barriers, tile) + 8; }
   static SAGE_FN u32 parity(const int tile) { return static_cast<u32>(tile / kStages) & 1u; }
 
-  static SAGE_FN void start(const SharedRef shared, const SharedRef barriers, const SageTensorMap* const values, const int tile) {
+  static SAGE_FN void start_next(const SharedRef shared, const SharedRef barriers, const SageTensorMap* const values) {
+    const int tile = shared_load<int>(barriers + (kStages * 16 + 16));
+    shared_store<int>(barriers + (kStages * 16 + 16), tile + 1);
     const Source from = bits_as<Source>(shared_load<u32x4>(barriers + kStages * 16));
     const SharedRef barrier = full(barriers, tile);
     ptx_mbarrier_expect(barrier, Copies::copied_bytes);
@@ -133,6 +139,7 @@ struct BarrieredTiles {
       }
       ptx_mbarrier_fence();
       shared_store<u32x4>(barriers + kStages * 16, bits_as<u32x4>(from));
+      shared_store<int>(barriers + (kStages * 16 + 16), 0);
     }
     const u32x4 words = {ones, ones, ones, ones};
     SAGE_UNROLL for (int i = 0; i < kStages * Copies::ones_runs; ++i) {
@@ -146,7 +153,7 @@ struct BarrieredTiles {
   static SAGE_FN void begin(const SharedRef shared, const SharedRef barriers, const Source&, const SageTensorMap* const values, const int tiles) {
     if (ptx_thread_id() != 0) return;
     SAGE_UNROLL for (int i = 0; i < kStages - 1; ++i) {
-      if (i < tiles) start(shared, barriers, values, i);
+      if (i < tiles) start_next(shared, barriers, values);
     }
   }
   static SAGE_FN void take(SharedRef, const SharedRef barriers, const Source&, const int tile, int) {
@@ -157,7 +164,7 @@ struct BarrieredTiles {
     const u32 thread = ptx_thread_id();
     if (next < tiles && static_cast<int>(thread / 32) == next % kWaves) {
       if (next >= kStages) ptx_mbarrier_wait(empty(barriers, next), parity(next) ^ 1u);
-      if (thread % 32 == 0) start(shared, barriers, values, next);
+      if (thread % 32 == 0) start_next(shared, barriers, values);
     }
   }
   static SAGE_FN void release(const SharedRef barriers, const int tile) {
