@@ -184,7 +184,11 @@ struct Attention {
       SAGE_UNROLL for (int i = 0; i < 2; ++i) {
         units.unit[i] = shared_load<typename UnitsOf<Walk>::Unit>(warp_walk(shared) + static_cast<u32>(i * 16));
       }
-      return bits_as<Walk>(units);
+      const Walk kept = bits_as<Walk>(units);
+      if constexpr (state_in_shared) return kept;
+      Walk walk = held;
+      walk.unmasked_end = kept.unmasked_end;  // the one register that is too much
+      return walk;
     } else {
       return fetch<state_in_shared>(shared, kept_walk, held);
     }

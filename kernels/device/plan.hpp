@@ -164,7 +164,8 @@ constexpr int tile_lds_bytes(const Tile& tile) {
   const int k_tile = tile.keys * k_row_bytes(tile.family, tile.dp, tile.form);
   const int v_tile = tile.dp * v_row_bytes(tile.family, tile.keys, tile.pv, tile.form);
   const int q_tile = is_nvidia(tile.family) ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
-  // Of warpgroups: two barriers of 8 bytes a buffer, 32 of where tiles come from, 32 a warp of what it walks over, and ones, as many as a KiB for 64 keys of V^T or as one chunk of rows of V.
+  // Of warpgroups: two barriers of 8 bytes a buffer, 32 of where tiles come from, 32 a warp, and
+  // ones: as many as a KiB for 64 keys of V^T, or as one chunk of rows of V.
   const int ones = tile.pv == PvType::fp8 ? tile.keys / 64 * 1024 : tile.keys * (tile.dp % 64 == 0 ? 128 : 64);
   const int barriers = tile.warpgroups() ? tile.k_buffers * (16 + ones) + 32 + tile.waves * 32 : 0;
   return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + tile.threads() * kept_units(tile) * 16 + barriers;
