@@ -393,12 +393,12 @@ struct Attention {
   // Scales of this lane's rows of Q. Warpgroups make int8 of their rows here, before anything that the prologue made is needed.
   static SAGE_FN void load_scales(const SageArgs& a, const Place& p, float (&scale)[lanes_queries], const int group_query, const SharedRef q_shared) {
     if constexpr (has_warpgroups<Arch>()) {
+      typedef typename Arch::template Queries<kDp, true> Bf16;
+      typedef typename Arch::template Queries<kDp, false> F16;
       const SharedRef own = q_shared + static_cast<u32>(p.wave * Arch::query_tile * Arch::k_row_bytes(kDp));
-      if (a.io_type == SAGE_TYPE_BF16) {
-        Arch::template Queries<kDp, true>::make(a, p.batch, p.head, group_query, own, scale);
-      } else {
-        Arch::template Queries<kDp, false>::make(a, p.batch, p.head, group_query, own, scale);
-      }
+      u32x4 x[F16::passes];
+      F16::load_rows(a, p.batch, p.head, group_query, x);
+      a.io_type == SAGE_TYPE_BF16 ? Bf16::make(a, x, own, scale) : F16::make(a, x, own, scale);
     } else {
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = minimum(group_query + Arch::query_of(p.lane, q), a.q_len - 1);
@@ -662,11 +662,11 @@ struct Attention {
     SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) product[q] = 0.0f;
     if (!a.q_mean) return;
     if constexpr (has_warpgroups<Arch>()) {
-      if (a.io_type == SAGE_TYPE_BF16) {
-        Arch::template Queries<kDp, true>::multiply_by_mean(a, p.batch, p.head, p.kv, group_query, product);
-      } else {
-        Arch::template Queries<kDp, false>::multiply_by_mean(a, p.batch, p.head, p.kv, group_query, product);
-      }
+      typedef typename Arch::template Queries<kDp, true> Bf16;
+      typedef typename Arch::template Queries<kDp, false> F16;
+      u32x4 x[F16::passes];
+      F16::load_rows(a, p.batch, p.head, group_query, x);
+      a.io_type == SAGE_TYPE_BF16 ? Bf16::multiply_by_mean(a, x, p.kv, product) : F16::multiply_by_mean(a, x, p.kv, product);
     } else {
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         const int row = minimum(group_query + Arch::query_of(p.lane, q), a.q_len - 1);

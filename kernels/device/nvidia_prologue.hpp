@@ -158,7 +158,7 @@ struct NvidiaPrologue : NvidiaRows<Ops, kDp, kBf16> {
       const int row = first + i * rows;
       const float product = a.q_mean ? Base::product_with(x[i], mean) : 0.0f;
       if (row < a.q_len) {
-        store_row(a.q8 + static_cast<i64>(slice) * a.q_len * row_bytes, row, channel, Base::pack_query(a, x[i], scale[i]));
+        store_row(a.q8 + static_cast<i64>(slice) * a.q_len * row_bytes, row, channel, Base::pack_query(x[i], Base::query_inverse(a, scale[i])));
         if (channel == 0) {
           const i64 index = static_cast<i64>(slice) * a.q_len + row;
           global_store<float>(a.q_scale + index, scale[i]);

@@ -63,8 +63,13 @@ struct NvidiaRows {
   template <int kCount>
   static SAGE_FN void query_scales(const SageArgs& a, const u32x4 (&words)[kCount], float (&scale)[kCount]) {
     SAGE_UNROLL for (int i = 0; i < kCount; ++i) {
-      scale[i] = 0.0f;
-      SAGE_UNROLL for (int e = 0; e < 8; ++e) scale[i] = ptx_max_abs(scale[i], value(words[i], e));
+      u32 top = words[i][0] & 0x7fff7fffu;  // of pairs of channels
+      SAGE_UNROLL for (int w = 1; w < 4; ++w) {
+        const u32 other = words[i][w] & 0x7fff7fffu;
+        top = kBf16 ? ptx_max_bf16x2(top, other) : ptx_max_f16x2(top, other);
+      }
+      const u32x4 pair = {top, 0, 0, 0};
+      scale[i] = ptx_max_abs(ptx_max_abs(0.0f, value(pair, 0)), value(pair, 1));
     }
     SAGE_UNROLL for (int step = 1; step < lanes; step *= 2) {
       SAGE_UNROLL for (int i = 0; i < kCount; ++i) scale[i] = ptx_max_abs(scale[i], Ops::exchange(scale[i], step));
@@ -72,10 +77,11 @@ struct NvidiaRows {
     const float unit = absolute(a.sm_scale * kLog2E);
     SAGE_UNROLL for (int i = 0; i < kCount; ++i) scale[i] = round_scale(scale[i] * unit * (1.0f / 127.0f));
   }
-  static SAGE_FN u32x2 pack_query(const SageArgs& a, const u32x4& words, const float scale) {
+  static SAGE_FN float query_inverse(const SageArgs& a, const float scale) { return a.sm_scale * kLog2E / scale; }
+  static SAGE_FN u32x2 pack_query(const u32x4& words, const float inverse) {
     float x[8];
     SAGE_UNROLL for (int e = 0; e < 8; ++e) x[e] = value(words, e);
-    return pack(x, a.sm_scale * kLog2E / scale);
+    return pack(x, inverse);
   }
   // The row's product with `mean`, in all of its lanes.
   static SAGE_FN float product_with(const u32x4& words, const float (&mean)[8]) {
@@ -95,56 +101,63 @@ struct WarpQueries : NvidiaRows<Ops, kDp, kBf16> {
   static SAGE_FN typename Base::Rows rows(const SageArgs& a, const int batch, const int head) {
     return Base::rows_of(a, a.q, a.q_stride, a.q_vector, a.q_len, batch, head);
   }
-  // What pass i has found for its rows: for rows g and g + 8 of this lane (nvidia.hpp).
-  static SAGE_FN void hand_over(float (&of_rows)[2], const int i, const float x) {
+  // What the passes found for their rows, one for all lanes of a row: lane i of a row takes that of pass i.
+  static SAGE_FN float of_lane(const float (&of_row)[passes]) {
+    float mine = of_row[0];
+    SAGE_UNROLL for (int i = 1; i < passes; ++i) {
+      if (Base::lane() % Base::lanes == i) mine = of_row[i];
+    }
+    return mine;
+  }
+  static SAGE_FN float from_lane(const float mine, const int lane) { return bits_as<float>(ptx_shfl(bits_as<u32>(mine), lane)); }
+  // Those of rows g and g + 8, which are this lane's in the products (nvidia.hpp).
+  static SAGE_FN void hand_over(float (&of_rows)[2], const float mine) {
     const int g = Base::lane() / 4;
-    const float of_g = bits_as<float>(ptx_shfl(bits_as<u32>(x), g % Base::rows * Base::lanes));
     SAGE_UNROLL for (int half = 0; half < 2; ++half) {
-      if (i == (g + 8 * half) / Base::rows) of_rows[half] = of_g;
+      of_rows[half] = from_lane(mine, g % Base::rows * Base::lanes + (g + 8 * half) / Base::rows);
+    }
+  }
+  // This lane's channels of the rows, whichever type they have.
+  static SAGE_FN void load_rows(const SageArgs& a, const int batch, const int head, const int first, u32x4 (&x)[passes]) {
+    const typename Base::Rows q = rows(a, batch, head);
+    const int channel = Base::lane_channel();
+    if (q.vector && a.head_dim == kDp) {  // all on their way before the first is needed
+      SAGE_UNROLL for (int i = 0; i < passes; ++i) {
+        x[i] = u32x4{};
+        if (channel < kDp) x[i] = global_load<u32x4>(q.base + (static_cast<i64>(row_of(a, first, i)) * q.token + channel));
+      }
+    } else {
+      SAGE_UNROLL for (int i = 0; i < passes; ++i) x[i] = Base::load(q, row_of(a, first, i), channel);
     }
   }
   // int8 to `to` in shared memory, and the rows' scales.
-  static SAGE_FN void make(const SageArgs& a, const int batch, const int head, const int first, const SharedRef to, float (&scale)[2]) {
-    const typename Base::Rows q = rows(a, batch, head);
-    const int lane_row = Base::lane() / Base::lanes;
+  static SAGE_FN void make(const SageArgs& a, const u32x4 (&x)[passes], const SharedRef to, float (&scale)[2]) {
     const int channel = Base::lane_channel();
-    const auto row_of = [&](const int i) { return minimum(first + lane_row + i * Base::rows, a.q_len - 1); };
-    const auto put = [&](const int i, const u32x4& x, const float of_row) {
-      const int row = lane_row + i * Base::rows;
+    float of_row[passes];
+    Base::query_scales(a, x, of_row);
+    const float mine = of_lane(of_row);
+    hand_over(scale, mine);
+    const float inverse = Base::query_inverse(a, mine);  // a division a lane, not one a row
+    SAGE_UNROLL for (int i = 0; i < passes; ++i) {
+      const int row = Base::lane() / Base::lanes + i * Base::rows;
       const u32 byte = static_cast<u32>(channel) ^ Ops::k_hash(static_cast<u32>(row), kDp) * 16;
-      shared_store<u32x2>(to + (static_cast<u32>(row * Base::row_bytes) + byte), Base::pack_query(a, x, of_row));
-      hand_over(scale, i, of_row);
-    };
-    if (q.vector && a.head_dim == kDp) {  // all rows on their way before the first is needed
-      u32x4 x[passes];
-      float of_row[passes];
-      SAGE_UNROLL for (int i = 0; i < passes; ++i) {
-        x[i] = u32x4{};
-        if (channel < kDp) x[i] = global_load<u32x4>(q.base + (static_cast<i64>(row_of(i)) * q.token + channel));
-      }
-      Base::query_scales(a, x, of_row);
-      SAGE_UNROLL for (int i = 0; i < passes; ++i) put(i, x[i], of_row[i]);
-    } else {
-      SAGE_ROLLED for (int i = 0; i < passes; ++i) {
-        const u32x4 x[1] = {Base::load(q, row_of(i), channel)};
-        float of_row[1];
-        Base::query_scales(a, x, of_row);
-        put(i, x[0], of_row[0]);
-      }
+      shared_store<u32x2>(to + (static_cast<u32>(row * Base::row_bytes) + byte),
+                          Base::pack_query(x[i], from_lane(inverse, Base::lane() / Base::lanes * Base::lanes + i)));
     }
   }
+  static SAGE_FN int row_of(const SageArgs& a, const int first, const int i) {
+    return minimum(first + Base::lane() / Base::lanes + i * Base::rows, a.q_len - 1);
+  }
   // For log-sum-exp: the products of the rows with the mean of K, which the prologue has made.
-  static SAGE_FN void multiply_by_mean(const SageArgs& a, const int batch, const int head, const int kv, const int first, float (&product)[2]) {
-    const typename Base::Rows q = rows(a, batch, head);
+  static SAGE_FN void multiply_by_mean(const SageArgs& a, const u32x4 (&x)[passes], const int kv, float (&product)[2]) {
     const int channel = Base::lane_channel();
     float mean[8];
     SAGE_UNROLL for (int e = 0; e < 8; ++e) {
       mean[e] = channel < kDp ? global_load<float>(a.k_mean + (static_cast<i64>(kv) * kDp + channel + e)) : 0.0f;
     }
-    SAGE_ROLLED for (int i = 0; i < passes; ++i) {
-      const int row = minimum(first + Base::lane() / Base::lanes + i * Base::rows, a.q_len - 1);
-      hand_over(product, i, Base::product_with(Base::load(q, row, channel), mean) * a.sm_scale);
-    }
+    float of_row[passes];
+    SAGE_UNROLL for (int i = 0; i < passes; ++i) of_row[i] = Base::product_with(x[i], mean) * a.sm_scale;
+    hand_over(product, of_lane(of_row));
   }
 };
 
