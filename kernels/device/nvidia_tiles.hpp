@@ -103,7 +103,7 @@ struct MappedCopies {
 
 // sm_90: per stage a barrier "full", completed by the bytes, and a barrier "empty", completed by every warp's release. All stages but the one in use
 // are on their way. The warps take turns in asking for a tile, so that none of them falls behind for it. Whoever asks waits until the last user of
-// the stage has gone; half a tile later there is nothing to wait for. 
+// the stage has gone; half a tile later there is nothing to wait for.
 //
 // Behind the barriers lie where the tiles come from and the number of the next one to be asked for. Whoever asks counts it up, which the barriers
 // order as they order the stage. What is read from one address by all lanes the compiler takes for the same in all of them: a request made of such

@@ -1,8 +1,13 @@
 // The emulator's own reports: each kind of mistake, once, in the smallest kernel that makes it.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
+#include <iterator>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../../../kernels/emulator/amd_builtins.hpp"
 #include "../../../kernels/emulator/ptx.hpp"
@@ -282,6 +287,99 @@ TEST_CASE("a warpgroup's product, and what its user may forget") {
   CHECK(multiply(Mistake::reads_early).clean());  // what it reads is poison
   CHECK(mentions(multiply(Mistake::no_proxy_fence), "no proxy fence"));
   CHECK(mentions(multiply(Mistake::overwrites), "race"));
+}
+
+TEST_CASE("a box of a tensor: swizzled, zeros where the tensor has ended, nothing read there") {
+  // [1][2][5][20] elements, the second head; a box of 32 elements by 8 tokens that begins at token 2.
+  std::vector<std::uint16_t> data(2 * 5 * 20);
+  for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::uint16_t>(i + 1);
+  TensorMap map{};
+  map.base = reinterpret_cast<const unsigned char*>(data.data());
+  const std::uint64_t extents[4] = {20, 5, 2, 1};
+  const std::uint64_t strides[3] = {40, 200, 400};
+  std::copy(std::begin(extents), std::end(extents), map.extents);
+  std::copy(std::begin(strides), std::end(strides), map.strides);
+  map.box[0] = 32;
+  map.box[1] = 8;
+  map.swizzle_bytes = 64;
+  const int first[4] = {0, 2, 1, 0};
+  const BoxCopy copy = box_copy(map, first);
+  CHECK(copy.bytes == 512);
+  std::vector<unsigned char> landed(copy.bytes);
+  std::size_t read = 0;
+  for (const CopyPiece& piece : copy.pieces) {
+    std::memcpy(landed.data() + piece.to, piece.from, piece.bytes);
+    read += piece.bytes;
+  }
+  CHECK(read == 3 * 40);
+  for (std::uint32_t row = 0; row < 8; ++row) {
+    for (std::uint32_t e = 0; e < 32; ++e) {
+      const std::uint32_t at = row * 64 + (e * 2 ^ row / 2 % 4 * 16);
+      const int expected = row < 3 && e < 20 ? static_cast<int>((5 + 2 + row) * 20 + e + 1) : 0;
+      CHECK((landed[at] | landed[at + 1] << 8) == expected);
+    }
+  }
+  for (const auto& [dimension, beyond] : {std::pair{0, 20}, {1, 5}, {2, 2}, {3, 1}}) {
+    int outside[4] = {0, 0, 0, 0};
+    outside[dimension] = beyond;
+    CHECK(box_copy(map, outside).pieces.empty());
+    CHECK(box_copy(map, outside).bytes == 512);
+  }
+}
+
+TEST_CASE("a warpgroup's product with rows of k, and a box that lies wrongly") {
+  // 64 x 16 by 16 x 72 in f16: a chunk of 64 columns, and 8 of the next one, 4096 bytes on.
+  const auto element = [](const int k, const int column) { return (k * 5 + column * 3) % 13 - 6; };
+  const Report sound = run_kernel(
+      [&element] {
+        const std::uint32_t shared = shared_allocate(8192);
+        const int me = thread_id();
+        for (int unit = me; unit < 16 * 16; unit += 128) {
+          const int k = unit / 16;
+          const int chunk = unit % 16 / 8;
+          for (int pair = 0; pair < 4; ++pair) {
+            const int column = chunk * 64 + unit % 8 * 8 + pair * 2;
+            const std::uint32_t word = ptx_cvt_f16x2(static_cast<float>(element(k, column)), static_cast<float>(element(k, column + 1)));
+            const auto at = static_cast<std::uint32_t>(chunk * 4096 + k * 128 + ((unit % 8 ^ k % 8) * 16 + pair * 4));
+            shared_store<std::uint32_t>(shared + at, word);
+          }
+        }
+        ptx_proxy_fence();
+        barrier();
+        const unsigned long long tile = (shared >> 4) | (4096ULL >> 4) << 16 | (1024ULL >> 4) << 32 | 1ULL << 62;
+        // A: row r has r + 1 at k = r % 16, else zero.
+        ptx_u32x4 a = {0, 0, 0, 0};
+        for (int r = 0; r < 4; ++r) {
+          const int row = me / 32 * 16 + me % 32 / 4 + r % 2 * 8;
+          const int k = r / 2 * 8 + me % 4 * 2;
+          a[r] = ptx_cvt_f16x2(row % 16 == k ? static_cast<float>(row + 1) : 0.0F, row % 16 == k + 1 ? static_cast<float>(row + 1) : 0.0F);
+        }
+        float c[36];
+        for (float& x : c) x = 0.5F;
+        ptx_wgmma_fence();
+        ptx_wgmma_f16(c, a, tile);
+        ptx_wgmma_commit();
+        ptx_wgmma_wait();
+        for (int i = 0; i < 36; ++i) {
+          const int row = me / 32 * 16 + me % 32 / 4 + i / 2 % 2 * 8;
+          const int column = i / 4 * 8 + me % 4 * 2 + i % 2;
+          CHECK(c[i] == 0.5F + static_cast<float>((row + 1) * element(row % 16, column)));
+        }
+      },
+      128);
+  CHECK_MESSAGE(sound.clean(), sound.text());
+
+  std::vector<std::uint16_t> data(64 * 64);
+  TensorMap map{reinterpret_cast<const unsigned char*>(data.data()), {64, 64, 1, 1}, {128, 128, 128}, {64, 64}, 128};
+  const Report odd = run_kernel(
+      [&map] {
+        const std::uint32_t shared = shared_allocate(16384);
+        if (thread_id() != 0) return;
+        ptx_mbarrier_init(shared, 1);
+        tensor_copy(shared + 512, map, {0, 0, 0, 0}, shared);
+      },
+      32);
+  CHECK(mentions(odd, "multiple of eight rows"));
 }
 
 TEST_CASE("halves and bytes by themselves") {

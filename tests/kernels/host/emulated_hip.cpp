@@ -243,7 +243,7 @@ int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz,
   sage_emulator::Report report;
   add_regions(memory, args);
   sage_emulator::run(
-      launch, [&] { chosen.run(args); }, memory, report);
+      launch, [&] { chosen.run(args, SageTensorMap{}); }, memory, report);
   ++machine().launches;
   machine().launched = chosen.name;
   if (std::getenv("EMULATED_HIP_WRONG") != nullptr && chosen.name.starts_with("sage_attention_"))

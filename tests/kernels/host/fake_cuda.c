@@ -54,3 +54,25 @@ int cuLaunchKernelEx(const struct launch_config* c, void* function, void** argum
   early_launch = c->count == 1 && c->attributes[0].id == 6 && c->attributes[0].value.allowed == 1;
   return launch_kernel(function, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared_bytes, c->stream, arguments, extra);
 }
+#if !defined(FAKE_CUDA_11)
+int cuTensorMapEncodeTiled(void* map, int data_type, unsigned rank, void* base, const unsigned long long* extents, const unsigned long long* strides,
+                           const unsigned* box, const unsigned* steps, int interleave, int swizzle, int promotion, int fill) {
+  if (state.map_result != 0) return state.map_result;
+  struct fake_map* const asked = &state.map;
+  asked->data_type = data_type;
+  asked->rank = rank;
+  asked->base = base;
+  memcpy(asked->extents, extents, sizeof asked->extents);
+  memcpy(asked->strides, strides, sizeof asked->strides);
+  memcpy(asked->box, box, sizeof asked->box);
+  memcpy(asked->steps, steps, sizeof asked->steps);
+  asked->interleave = interleave;
+  asked->swizzle = swizzle;
+  asked->promotion = promotion;
+  asked->fill = fill;
+  asked->aligned = (size_t)map % 64 == 0;
+  const unsigned long long number = (unsigned long long)++state.maps;
+  memcpy(map, &number, sizeof number);
+  return 0;
+}
+#endif

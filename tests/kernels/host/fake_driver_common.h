@@ -74,6 +74,7 @@ static inline int launch_kernel(void* function, unsigned gx, unsigned gy, unsign
   launch.extra_used = extra != NULL;
   launch.early = early_launch;
   if (arguments != NULL) memcpy(launch.arguments, arguments[0], state.argument_bytes);
+  if (arguments != NULL && strstr(launch.kernel, "_sm90_") != NULL) memcpy(&launch.map, arguments[1], sizeof launch.map);
   if (state.launches < FAKE_MAX_LAUNCHES) state.log[state.launches++] = launch;
   pthread_mutex_unlock(&lock);
   if (state.on_launch != NULL) state.on_launch(&launch);

@@ -1,7 +1,10 @@
 // How contexts are made: which driver library, which code objects.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <initializer_list>
+#include <iterator>
 
 #include "programs.hpp"
 #include "runtime_fixture.hpp"
@@ -395,6 +398,112 @@ TEST_CASE("NVIDIA: cubins and PTX by architecture, shared memory above 48 KiB is
   CHECK(make({cubin(80)}, error) == SAGE_E_NO_DEVICE);
   driver.state->init_result = 100;
   CHECK(make({cubin(80)}, error) == SAGE_E_NO_DEVICE);
+}
+
+TEST_CASE("sm_90 reads V where it lies, if the copy engine can, else a copy in the workspace") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_CUDA};
+  ContextHolder holder;
+  REQUIRE_MESSAGE(make_context({cubin(90)}, holder, &error) == SAGE_OK, error.text);
+  fake_state& state = *driver.state;
+  const auto launch = [&](const sage_attention_problem& problem, const sage_attention_buffers* given = nullptr) {
+    std::uint64_t bytes = 0;
+    REQUIRE(sage_attention_workspace(holder.context, &problem, &bytes, &error) == SAGE_OK);
+    const sage_attention_buffers buffers = given != nullptr ? *given : sample_buffers(bytes);
+    state.launches = 0;
+    return sage_attention_launch(holder.context, &problem, &buffers, nullptr, &error);
+  };
+  const auto args = [&] {
+    SageArgs a;
+    std::memcpy(&a, state.log[state.launches - 1].arguments, sizeof a);
+    return a;
+  };
+
+  const sage_attention_problem plain = sample_problem();  // [2][4][77][64]
+  REQUIRE(launch(plain) == SAGE_OK);
+  CHECK(state.map.base == args().v);
+  CHECK(state.map.rank == 4);
+  CHECK(state.map.data_type == 1);
+  CHECK(state.map.aligned == 1);
+  const auto is = [](const auto& values, std::initializer_list<unsigned long long> expected) {
+    return std::equal(std::begin(values), std::end(values), expected.begin(), expected.end());
+  };
+  CHECK(is(state.map.extents, {64, 77, 4, 2}));
+  CHECK(is(state.map.strides, {128, 77 * 128, 4 * 77 * 128}));
+  CHECK(is(state.map.box, {64, 64, 1, 1}));
+  CHECK(is(state.map.steps, {1, 1, 1, 1}));
+  CHECK(state.map.interleave == 0);
+  CHECK(state.map.swizzle == 3);  // 128 bytes
+  CHECK(state.map.fill == 0);     // zeros
+  CHECK(args().v_blocks == 0);
+  CHECK(args().q_blocks == 0);
+  CHECK(state.log[state.launches - 1].map == static_cast<unsigned long long>(state.maps));
+
+  // [tokens][heads] and a head dim short of the padded one, in place too; 96 wants chunks of 64 bytes.
+  sage_attention_problem other = plain;
+  other.head_dim = 80;
+  for (sage_strides* const s : {&other.q, &other.k, &other.v, &other.out}) *s = {100 * 640, 80, 640, 1};
+  REQUIRE(launch(other) == SAGE_OK);
+  CHECK(state.map.base == args().v);
+  CHECK(is(state.map.extents, {80, 77, 4, 2}));
+  CHECK(is(state.map.strides, {1280, 160, 128000}));
+  CHECK(state.map.box[0] == 32);
+  CHECK(state.map.swizzle == 2);
+
+  // What the engine can't read: backwards, the same head for all, no multiple of 16 bytes, elements apart, another type.
+  const auto copied = [&](const sage_attention_problem& problem, const sage_attention_buffers* given = nullptr) {
+    REQUIRE(launch(problem, given) == SAGE_OK);
+    CHECK(state.map.base == args().vt);
+    CHECK(args().v_blocks > 0);
+    CHECK(is(state.map.extents, {64, 128, 4, 2}));
+    CHECK(is(state.map.strides, {128, 128 * 128, 4 * 128 * 128}));
+  };
+  other = plain;
+  other.v.token = -64;
+  copied(other);
+  other.v = {0, 0, 64, 1};
+  copied(other);
+  other.v = {4 * 77 * 68, 77 * 68, 68, 1};
+  copied(other);
+  other.v = {4 * 77 * 64, 77 * 64, 1, 77};
+  copied(other);
+  other = plain;
+  other.io_type = SAGE_IO_BF16;
+  copied(other);
+  std::uint64_t bytes = 0;
+  REQUIRE(sage_attention_workspace(holder.context, &plain, &bytes, &error) == SAGE_OK);
+  sage_attention_buffers odd = sample_buffers(bytes);
+  odd.v = reinterpret_cast<void*>(0x30002);
+  copied(plain, &odd);
+
+  // One of everything: strides mean nothing.
+  other = plain;
+  other.batch = other.kv_heads = other.kv_len = 1;
+  other.v = {-8, -8, -8, 1};
+  REQUIRE(launch(other) == SAGE_OK);
+  CHECK(is(state.map.strides, {16, 16, 16}));
+  // fp8 has V transposed, and no keys need no map.
+  const int before = state.maps;
+  other = plain;
+  other.pv_type = SAGE_PV_TYPE_FP8;
+  REQUIRE(launch(other) == SAGE_OK);
+  other = plain;
+  other.kv_len = 0;
+  REQUIRE(launch(other) == SAGE_OK);
+  CHECK(state.maps == before);
+
+  state.map_result = 1;
+  CHECK(launch(plain) == SAGE_E_DRIVER);
+  CHECK(std::string{error.text}.find("cuTensorMapEncodeTiled") != std::string::npos);
+  CHECK(state.launches == 0);
+}
+
+TEST_CASE("the kernels of sm_90 need a driver that knows tensor maps") {
+  sage_error error{};
+  const FakeDriver driver{FAKE_CUDA_11};
+  CHECK(make({cubin(90)}, error) == SAGE_E_RUNTIME_SYMBOL);
+  CHECK(std::string{error.text}.find("CUDA 12") != std::string::npos);
+  CHECK(make({ptx(80)}, error) == SAGE_OK);  // other kernels do without
 }
 
 TEST_CASE("fp8 follows the architecture of NVIDIA GPUs") {

@@ -41,7 +41,7 @@ void run_launch(const fake_launch* launch) {
   l.wave_size = 32;
   l.shared_limit = emulated.shared_limit;
   sage_emulator::run(
-      l, [kernel, &args] { kernel(args); }, *machine().memory, *machine().report);
+      l, [kernel, &args] { kernel(args, SageTensorMap{}); }, *machine().memory, *machine().report);
   ++machine().launches;
 }
 
