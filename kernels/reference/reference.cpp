@@ -36,8 +36,9 @@ double round_probability(const double log2_p, const double log2_top, const Value
   return round_value(std::exp2(log2_p - std::ceil(log2_top) + (format == ValueFormat::fp8_fnuz ? 3.0 : 4.0)), format);
 }
 
-void softmax_row(const std::vector<double>& logits, const std::vector<double>& v, const std::size_t dim, const ValueFormat format,
-                 Row& row) {
+// `values(key)`: the first of the `dim` values of V of that key.
+template <class Values>
+void softmax_row(const std::vector<double>& logits, const Values& values, const std::size_t dim, const ValueFormat format, Row& row) {
   row.out.assign(dim, 0.0);
   if (logits.empty()) {
     row.lse = -std::numeric_limits<double>::infinity();
@@ -50,26 +51,32 @@ void softmax_row(const std::vector<double>& logits, const std::vector<double>& v
     const double p = round_probability(logits[key] * log2_e, top * log2_e, format);
     sum += p;
     exact_sum += std::exp(logits[key] - top);
-    for (std::size_t d = 0; d < dim; ++d) row.out[d] += p * v[key * dim + d];
+    const double* const v = values(key);
+    for (std::size_t d = 0; d < dim; ++d) row.out[d] += p * v[d];
   }
   for (double& x : row.out) x /= sum;
   row.lse = top + std::log(exact_sum);
 }
 
+// Half precision as the bits of a float. Decoding is most of what a reference costs: no library function is called for it.
+std::uint32_t widened_half(const std::uint32_t bits) {
+  const std::uint32_t sign = (bits & 0x8000U) << 16;
+  const std::uint32_t rest = bits & 0x7fffU;
+  if (rest >= 0x7c00U) return sign | 0x7f800000U | (rest & 0x3ffU) << 13;
+  if (rest >= 0x400U) return sign | ((rest << 13) + (112U << 23));
+  const float magnitude = static_cast<float>(rest) * 0x1p-24F;
+  std::uint32_t wide = 0;
+  std::memcpy(&wide, &magnitude, 4);
+  return sign | wide;
+}
+
 }  // namespace
 
 double decode(const std::uint16_t bits, const int io_type) {
-  if (io_type == SAGE_TYPE_BF16) {
-    const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
-    float x = 0.0F;
-    std::memcpy(&x, &wide, 4);
-    return x;
-  }
-  const int exponent = bits >> 10 & 31;
-  const int mantissa = bits & 0x3ff;
-  double x = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
-  if (exponent == 31) x = mantissa != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  return (bits & 0x8000) != 0 ? -x : x;
+  const std::uint32_t wide = io_type == SAGE_TYPE_BF16 ? static_cast<std::uint32_t>(bits) << 16 : widened_half(bits);
+  float x = 0.0F;
+  std::memcpy(&x, &wide, 4);
+  return x;
 }
 
 std::uint16_t encode(const double x, const int io_type) {
@@ -104,21 +111,25 @@ Row exact_row(const Inputs& in, const std::int64_t batch, const std::int64_t hea
   const device::Problem& p = in.problem;
   const auto dim = static_cast<std::size_t>(p.head_dim);
   const std::int64_t kv_head = head / (p.q_heads / p.kv_heads);
-  const std::int64_t keys = visible_keys(p, query);
-  std::vector<double> logits(static_cast<std::size_t>(keys));
-  std::vector<double> v(logits.size() * dim);
+  std::vector<double> logits(static_cast<std::size_t>(visible_keys(p, query)));
   std::vector<double> q(dim);
-  for (std::size_t d = 0; d < dim; ++d) q[d] = in.q.at(batch, head, query, static_cast<std::int64_t>(d));
-  for (std::int64_t key = 0; key < keys; ++key) {
+  std::vector<double> other(dim);  // a row of K or V
+  const auto take = [&](const Tensor& tensor, const std::int64_t of_head, const std::int64_t token, std::vector<double>& row) {
+    for (std::size_t d = 0; d < dim; ++d) row[d] = tensor.at(batch, of_head, token, static_cast<std::int64_t>(d));
+  };
+  take(in.q, head, query, q);
+  for (std::size_t key = 0; key < logits.size(); ++key) {
+    take(in.k, kv_head, static_cast<std::int64_t>(key), other);
     double dot = 0.0;
-    for (std::size_t d = 0; d < dim; ++d) {
-      dot += q[d] * in.k.at(batch, kv_head, key, static_cast<std::int64_t>(d));
-      v[static_cast<std::size_t>(key) * dim + d] = in.v.at(batch, kv_head, key, static_cast<std::int64_t>(d));
-    }
-    logits[static_cast<std::size_t>(key)] = dot * in.sm_scale;
+    for (std::size_t d = 0; d < dim; ++d) dot += q[d] * other[d];
+    logits[key] = dot * in.sm_scale;
   }
+  const auto values = [&](const std::size_t key) {
+    take(in.v, kv_head, static_cast<std::int64_t>(key), other);
+    return other.data();
+  };
   Row row;
-  softmax_row(logits, v, dim, ValueFormat::f16, row);
+  softmax_row(logits, values, dim, ValueFormat::f16, row);
   return row;
 }
 
@@ -201,7 +212,7 @@ Row QuantisedReference::row(const std::int64_t head, const std::int64_t query) c
     logits[key] = static_cast<double>(dot) * c / log2_e;
   }
   Row row;
-  softmax_row(logits, v_, dim, format_, row);
+  softmax_row(logits, [&](const std::size_t key) { return v_.data() + key * dim; }, dim, format_, row);
   row.lse += mean_dot * in_.sm_scale;
   return row;
 }
