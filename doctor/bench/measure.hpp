@@ -29,13 +29,16 @@ void add_facts_of_gpu(const Facts& facts, BenchDevice& device);
 /// The share of what the device's matrix units could do; unknown where their number, clock or rate is not known.
 [[nodiscard]] double peak_share(const BenchDevice& device, device::PvType pv, double tflops);
 
-/// The rows of one trial: the kernel's, then the call's. Wrong numbers have a reason in place of a speed.
+/// How many times as long as a copy that reads and writes `bytes`; unknown where that is.
+[[nodiscard]] double copy_ratio(const BenchDevice& device, std::uint64_t bytes, double milliseconds);
+
+/// The rows of one trial: the kernel's, the prologue's, the call's. Wrong numbers have a reason in place of a speed.
 [[nodiscard]] std::vector<BenchRow> rows_of(const BenchTrial& trial, const BenchCase& what, const BenchDevice& device);
 
 /// A note of a result that holds only what was measured before.
 inline constexpr std::string_view bench_interrupted = "interrupted: the rest was not measured";
 
-/// Error: there is no GPU, or it can't be reached.
+/// Error: bench_no_gpu, EINTR, or nothing to measure.
 [[nodiscard]] Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, const Facts& facts,
                                           const BenchProgress& progress);
 

@@ -37,7 +37,7 @@ Result<BenchResult> model_result(const std::string& target, const Facts& facts) 
     row.contender = contender_of(tile.pv);
     row.part = BenchPart::kernel;
     const bool is_long = tile.length == device::Length::long_q;
-    row.shape = {1, 1, is_long ? long_tokens : short_tokens, static_cast<std::uint32_t>(tile.dp), false};
+    row.shape = plain_shape(1, 1, is_long ? long_tokens : short_tokens, static_cast<std::uint32_t>(tile.dp), false);
     row.kernel = tile.kernel;
     row.peak_share = model::modelled(*figures, tile).fraction;
     const auto peak = model::attention_peak(target, tile.pv, result.device.units, result.device.clock_mhz);

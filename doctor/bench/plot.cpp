@@ -1,24 +1,18 @@
 #include "doctor/bench/plot.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <tuple>
 
 #include "doctor/bench/statistics.hpp"
+#include "doctor/bench/svg.hpp"
 #include "doctor/build/compile/units.hpp"
 #include "doctor/report/escape.hpp"
 
 namespace sage {
 namespace {
-
-// Okabe and Ito's colours without the yellow, which white swallows: told apart with every kind of colour blindness.
-// Shapes and dashes differ besides, for printers.
-constexpr auto colours =
-    std::to_array<const char*>({"#0072B2", "#D55E00", "#009E73", "#000000", "#CC79A7", "#E69F00", "#56B4E9"});
-constexpr std::size_t marker_count = 5;
 
 constexpr double panel_width = 460;
 constexpr double panel_height = 300;
@@ -29,13 +23,10 @@ constexpr double bottom = 48;
 constexpr double margin = 16;
 constexpr double head = 64;
 constexpr double legend_line = 22;
+constexpr double legend_width = panel_width / 2;
 constexpr std::size_t panels_a_row = 2;
 
-std::string number(double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
+constexpr const char* bold = " font-weight=\"600\"";
 
 std::string figure(const char* format, double value, const char* none = "") {
   if (!std::isfinite(value)) return none;
@@ -44,41 +35,13 @@ std::string figure(const char* format, double value, const char* none = "") {
   return text;
 }
 
-std::string text_at(double x, double y, std::string_view text, std::string_view more) {
-  return "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" " + std::string(more) + ">" + xml_text(text) +
-         "</text>\n";
+std::string with(std::string_view attributes, std::string_view more) {
+  return std::string(attributes) + std::string(more);
 }
 
-std::string line(double x1, double y1, double x2, double y2, std::string_view more) {
-  return "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) + "\" y2=\"" + number(y2) +
-         "\" " + std::string(more) + "/>\n";
-}
-
-std::string marker(std::size_t kind, double x, double y, const std::string& colour) {
-  const std::string fill = "fill=\"" + colour + "\"";
-  constexpr double r = 4.5;
-  const auto polygon = [&](std::initializer_list<std::pair<double, double>> points) {
-    std::string text = "<polygon points=\"";
-    for (const auto& [dx, dy] : points) text += number(x + dx * r) + "," + number(y + dy * r) + " ";
-    return text + "\" " + fill + "/>\n";
-  };
-  switch (kind % marker_count) {
-    case 0:
-      return "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"" + number(r) + "\" " + fill + "/>\n";
-    case 1:
-      return polygon({{-.9, -.9}, {.9, -.9}, {.9, .9}, {-.9, .9}});
-    case 2:
-      return polygon({{0, -1.15}, {1.1, .85}, {-1.1, .85}});
-    case 3:
-      return polygon({{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}});
-    default:
-      return polygon({{-1.1, -.85}, {1.1, -.85}, {0, 1.15}});
-  }
-}
-
-/// A step of 1, 2 or 5 times a power of ten, so that at most seven of them reach `most`.
+/// A step of 1, 2 or 5 times a power of ten, so that at most ten of them reach `most`.
 double nice_step(double most) {
-  const double raw = std::max(most, 1e-9) / 7.0;
+  const double raw = std::max(most, 1e-9) / 10.0;
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
   for (const double factor : {1.0, 2.0, 5.0}) {
     if (raw <= factor * power) return factor * power;
@@ -110,7 +73,7 @@ class SpeedPlot {
  public:
   explicit SpeedPlot(const BenchResult& result) : result_(result) {
     for (const BenchRow& row : result.rows) {
-      if (!std::isfinite(row.tflops)) continue;
+      if (!std::isfinite(row.tflops) || row.form != BenchForm::plain) continue;
       panels_[panel_of(row)].push_back(&row);
       place_in(series_, {row.contender, row.part});
       place_in(names_, row.contender);
@@ -120,30 +83,47 @@ class SpeedPlot {
     most_ = std::max(step_, std::ceil(most_ / step_) * step_);
   }
 
-  std::string text() const {
+  /// All panels and the legend in one picture.
+  std::string picture() const {
     const std::size_t rows = (panels_.size() + panels_a_row - 1) / panels_a_row;
     const std::size_t columns = std::min(panels_a_row, std::max<std::size_t>(panels_.size(), 1));
     const double width = 2 * margin + static_cast<double>(columns) * panel_width;
     const double legend_top = head + static_cast<double>(rows) * panel_height;
     const double height =
         legend_top + legend_line * static_cast<double>((series_.size() + columns * 2 - 1) / (columns * 2)) + 2 * margin;
-    std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
-                      number(height) + "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
-                      "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"13\" role=\"img\">\n";
-    svg += "<title>" + xml_text(title()) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
-    svg += text_at(margin, 26, title(), "font-size=\"17\" font-weight=\"600\"");
-    svg += text_at(margin, 46, subtitle(), "fill=\"#555555\" font-size=\"12\"");
-    if (panels_.empty()) svg += text_at(margin, head + 20, "There is no speed to show.", "");
+    std::string text = svg::open(width, height, title());
+    text += svg::text_at(margin, 26, title(), with(svg::ink, " font-size=\"17\" font-weight=\"600\""));
+    text += svg::text_at(margin, 46, subtitle(), with(svg::pale_ink, " font-size=\"12\""));
+    if (panels_.empty()) text += svg::text_at(margin, head + 20, nothing, svg::ink);
     std::size_t i = 0;
     for (const auto& [which, points] : panels_) {
-      svg += panel(which, points, margin + static_cast<double>(i % panels_a_row) * panel_width,
-                   head + static_cast<double>(i / panels_a_row) * panel_height);
+      text += panel(which, points, margin + static_cast<double>(i % panels_a_row) * panel_width,
+                    head + static_cast<double>(i / panels_a_row) * panel_height);
       ++i;
     }
-    return svg + legend(legend_top + margin, columns * 2) + "</svg>\n";
+    for (std::size_t one = 0; one < series_.size(); ++one) {
+      text += legend(series_[one], margin + 8 + static_cast<double>(one % (columns * 2)) * legend_width,
+                     legend_top + margin + legend_line * static_cast<double>(one / (columns * 2)));
+    }
+    return text + "</svg>\n";
+  }
+
+  /// The same in pieces, which a page sets side by side where it is wide enough.
+  std::string pieces() const {
+    std::string html = "<p>" + xml_text(subtitle()) + "</p>\n<div class=\"pieces\">\n";
+    for (const Series& series : series_)
+      html += svg::open(legend_width, legend_line, series_name(series), false) + legend(series, 8, legend_line / 2) +
+              "</svg>\n";
+    html += "</div>\n<div class=\"pieces\">\n";
+    if (panels_.empty()) html += "<p>" + std::string(nothing) + "</p>\n";
+    for (const auto& [which, points] : panels_)
+      html += svg::open(panel_width, panel_height, panel_title(which), false) + panel(which, points, 0, 0) + "</svg>\n";
+    return html + "</div>\n";
   }
 
  private:
+  static constexpr const char* nothing = "There is no speed to show.";
+
   /// A run that was an outlier does not squeeze all others to the bottom.
   static double fastest(const BenchRow& row) {
     const double best = row.milliseconds ? tflops_of(row.shape, row.milliseconds->min) : row.tflops;
@@ -160,15 +140,18 @@ class SpeedPlot {
            result_.time.substr(0, 10);
   }
 
-  std::string colour(const Series& series) const {
-    const auto at = std::find(names_.begin(), names_.end(), series.first);
-    return colours[static_cast<std::size_t>(at - names_.begin()) % colours.size()];
-  }
-  std::size_t marker_kind(const Series& series) const {
+  /// Of its colour and marker: kernel and call of a contender share them.
+  std::size_t place(const Series& series) const {
     return static_cast<std::size_t>(std::find(names_.begin(), names_.end(), series.first) - names_.begin());
   }
   static std::string dash(const Series& series) {
     return series.second == BenchPart::kernel ? " stroke-dasharray=\"6 4\"" : "";
+  }
+
+  static std::string panel_title(const Panel& which) {
+    const auto& [dim, causal, type, batch, heads] = which;
+    return "head dim " + std::to_string(dim) + ", " + (causal ? "causal" : "dense") + " (" + type + ", batch " +
+           std::to_string(batch) + ", heads " + std::to_string(heads) + ")";
   }
 
   std::string panel(const Panel& which, const std::vector<const BenchRow*>& rows, double x, double y) const {
@@ -187,58 +170,49 @@ class SpeedPlot {
     };
     const auto y_of = [&](double speed) { return axis_bottom - speed / most_ * (axis_bottom - axis_top); };
 
-    const auto& [dim, causal, type, batch, heads] = which;
-    std::string svg = text_at(axis_left, y + 20,
-                              "head dim " + std::to_string(dim) + ", " + (causal ? "causal" : "dense") + " (" + type +
-                                  ", batch " + std::to_string(batch) + ", heads " + std::to_string(heads) + ")",
-                              "font-weight=\"600\"");
+    std::string text = svg::text_at(axis_left, y + 20, panel_title(which), with(svg::ink, bold));
     for (int tick = 0; tick * step_ <= most_ * 1.001; ++tick) {
       const double at = y_of(tick * step_);
-      svg += line(axis_left, at, axis_right, at, "stroke=\"#dddddd\"");
-      svg += text_at(axis_left - 8, at + 4, figure(step_ < 1 ? "%.2f" : "%.0f", tick * step_),
-                     "text-anchor=\"end\" fill=\"#333333\"");
+      text += svg::line(axis_left, at, axis_right, at, svg::grid);
+      text += svg::text_at(axis_left - 8, at + 4, figure(step_ < 1 ? "%.2f" : "%.0f", tick * step_),
+                           with(svg::ink, " text-anchor=\"end\""));
     }
     for (const std::uint32_t n : tokens) {
-      svg += line(x_of(n), axis_bottom, x_of(n), axis_bottom + 5, "stroke=\"#333333\"");
-      svg += text_at(x_of(n), axis_bottom + 20, std::to_string(n), "text-anchor=\"middle\" fill=\"#333333\"");
+      text += svg::line(x_of(n), axis_bottom, x_of(n), axis_bottom + 5, svg::axis);
+      text += svg::text_at(x_of(n), axis_bottom + 20, std::to_string(n), with(svg::ink, " text-anchor=\"middle\""));
     }
-    svg += line(axis_left, axis_bottom, axis_right, axis_bottom, "stroke=\"#333333\"");
-    svg += text_at((axis_left + axis_right) / 2, axis_bottom + 38, "tokens", "text-anchor=\"middle\"");
+    text += svg::line(axis_left, axis_bottom, axis_right, axis_bottom, svg::axis);
+    text += svg::text_at((axis_left + axis_right) / 2, axis_bottom + 38, "tokens",
+                         with(svg::ink, " text-anchor=\"middle\""));
     const double middle = (axis_top + axis_bottom) / 2;
-    svg += text_at(x + 16, middle, "TFLOPS",
-                   "text-anchor=\"middle\" transform=\"rotate(-90 " + number(x + 16) + " " + number(middle) + ")\"");
+    text += svg::text_at(x + 16, middle, "TFLOPS",
+                         with(svg::ink, " text-anchor=\"middle\" transform=\"rotate(-90 " + svg::number(x + 16) + " " +
+                                            svg::number(middle) + ")\""));
     std::map<Series, std::map<std::uint32_t, const BenchRow*>> lines;
     for (const BenchRow* row : rows) lines[{row->contender, row->part}][row->shape.tokens] = row;
     for (const auto& [series, points] : lines) {
       std::string path;
       std::string marks;
       for (const auto& [n, row] : points) {
-        path += (path.empty() ? "M" : " L") + number(x_of(n)) + " " + number(y_of(row->tflops));
+        path += (path.empty() ? "M" : " L") + svg::number(x_of(n)) + " " + svg::number(y_of(row->tflops));
         if (row->milliseconds) {
           const double slow = tflops_of(row->shape, row->milliseconds->max);
           const double fast = tflops_of(row->shape, row->milliseconds->min);
           if (std::isfinite(slow) && std::isfinite(fast))
-            marks += line(x_of(n), y_of(slow), x_of(n), y_of(std::min(fast, most_)),
-                          "stroke=\"" + colour(series) + "\" stroke-width=\"1\"");
+            marks +=
+                svg::line(x_of(n), y_of(slow), x_of(n), y_of(std::min(fast, most_)), svg::series_stroke(place(series)));
         }
-        marks += marker(marker_kind(series), x_of(n), y_of(row->tflops), colour(series));
+        marks += svg::marker(place(series), x_of(n), y_of(row->tflops));
       }
-      svg += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour(series) + "\" stroke-width=\"2\"" +
-             dash(series) + "/>\n" + marks;
+      text += "<path d=\"" + path + "\" fill=\"none\" " + svg::series_stroke(place(series)) + " stroke-width=\"2\"" +
+              dash(series) + "/>\n" + marks;
     }
-    return svg;
+    return text;
   }
 
-  std::string legend(double y, std::size_t columns) const {
-    std::string svg;
-    for (std::size_t i = 0; i < series_.size(); ++i) {
-      const double x = margin + 8 + static_cast<double>(i % columns) * panel_width / 2;
-      const double at = y + legend_line * static_cast<double>(i / columns);
-      svg += line(x, at, x + 34, at, "stroke=\"" + colour(series_[i]) + "\" stroke-width=\"2\"" + dash(series_[i]));
-      svg += marker(marker_kind(series_[i]), x + 17, at, colour(series_[i]));
-      svg += text_at(x + 42, at + 4, series_name(series_[i]), "");
-    }
-    return svg;
+  std::string legend(const Series& series, double x, double y) const {
+    return svg::line(x, y, x + 34, y, with(svg::series_stroke(place(series)), " stroke-width=\"2\"" + dash(series))) +
+           svg::marker(place(series), x + 17, y) + svg::text_at(x + 42, y + 4, series_name(series), svg::ink);
   }
 
   const BenchResult& result_;
@@ -262,93 +236,122 @@ std::string model_svg(const BenchResult& result) {
   const double width = name_width + bar_width + 110;
   const double axis_bottom = top_space + bar_height * static_cast<double>(rows.size());
   const double height = axis_bottom + 56;
-  std::string svg = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) + "\" height=\"" +
-                    number(height) + "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
-                    "\" font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"13\" role=\"img\">\n";
   const std::string title = "Modelled share of peak, " + result.device.target;
-  svg += "<title>" + xml_text(title) + "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
-  svg += text_at(margin, 28, title, "font-size=\"17\" font-weight=\"600\"");
+  std::string text = svg::open(width, height, title);
+  text += svg::text_at(margin, 28, title, with(svg::ink, " font-size=\"17\" font-weight=\"600\""));
   const std::string_view warning = model_warning;
   const std::size_t colon = warning.find(':');
-  svg += text_at(margin, 52, warning.substr(0, colon + 1), "font-weight=\"600\" fill=\"#D55E00\"");
-  svg += text_at(margin, 72, warning.substr(colon + 2), "fill=\"#333333\" font-size=\"12\"");
+  text += svg::text_at(margin, 52, warning.substr(0, colon + 1), with(svg::warning_ink, bold));
+  text += svg::text_at(margin, 72, warning.substr(colon + 2), with(svg::pale_ink, " font-size=\"12\""));
   for (int tenth = 0; tenth <= 10; tenth += 2) {
     const double x = name_width + bar_width * tenth / 10.0;
-    svg += line(x, top_space - 8, x, axis_bottom, "stroke=\"#dddddd\"");
-    svg += text_at(x, axis_bottom + 18, std::to_string(tenth * 10), "text-anchor=\"middle\" fill=\"#333333\"");
+    text += svg::line(x, top_space - 8, x, axis_bottom, svg::grid);
+    text += svg::text_at(x, axis_bottom + 18, std::to_string(tenth * 10), with(svg::ink, " text-anchor=\"middle\""));
   }
-  svg += text_at(name_width + bar_width / 2, axis_bottom + 40, "modelled share of the peak matrix rate, %",
-                 "text-anchor=\"middle\"");
+  text += svg::text_at(name_width + bar_width / 2, axis_bottom + 40, "modelled share of the peak matrix rate, %",
+                       with(svg::ink, " text-anchor=\"middle\""));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const double y = top_space + bar_height * static_cast<double>(i);
     const bool fp8 = rows[i]->contender.ends_with("fp8");
     const double filled = bar_width * std::clamp(rows[i]->peak_share, 0.0, 1.0);
-    svg += text_at(name_width - 8, y + 13, short_unit_name(rows[i]->kernel), "text-anchor=\"end\"");
-    svg += "<rect x=\"" + number(name_width) + "\" y=\"" + number(y) + "\" width=\"" + number(filled) + "\" height=\"" +
-           number(bar_height - 6) + "\" fill=\"" + (fp8 ? colours[1] : colours[0]) + "\"/>\n";
-    svg += text_at(name_width + filled + 6, y + 13,
-                   figure("%.0f %%", rows[i]->peak_share * 100.0) + (fp8 ? " (fp8 PV)" : ""), "fill=\"#333333\"");
+    text +=
+        svg::text_at(name_width - 8, y + 13, short_unit_name(rows[i]->kernel), with(svg::ink, " text-anchor=\"end\""));
+    text += "<rect x=\"" + svg::number(name_width) + "\" y=\"" + svg::number(y) + "\" width=\"" + svg::number(filled) +
+            "\" height=\"" + svg::number(bar_height - 6) + "\" " + svg::series_fill(fp8 ? 1 : 0) + "/>\n";
+    text += svg::text_at(name_width + filled + 6, y + 13,
+                         figure("%.0f %%", rows[i]->peak_share * 100.0) + (fp8 ? " (fp8 PV)" : ""), svg::ink);
   }
-  return svg + "</svg>\n";
+  return text + "</svg>\n";
+}
+
+std::string cell(const std::string& text, bool is_number) {
+  return std::string("<td") + (is_number ? " class=\"n\"" : "") + ">" + xml_text(text) + "</td>";
+}
+
+std::string two(std::uint32_t first, const char* between, std::uint32_t second) {
+  return std::to_string(first) + (first == second ? "" : between + std::to_string(second));
+}
+
+const char* part_words(BenchPart part) {
+  return part == BenchPart::kernel ? "kernel alone" : part == BenchPart::prologue ? "prologue" : "whole call";
 }
 
 std::string table_row(const BenchRow& row) {
   const BenchShape& s = row.shape;
   const BenchSpread time = row.milliseconds.value_or(BenchSpread{});
-  std::string cells;
-  const auto cell = [&](const std::string& text, bool number_cell) {
-    cells += std::string("<td") + (number_cell ? " class=\"n\"" : "") + ">" + xml_text(text) + "</td>";
-  };
-  cell(row.contender, false);
-  cell(row.part == BenchPart::kernel ? "kernel alone" : "whole call", false);
-  cell(std::to_string(s.batch) + " x " + std::to_string(s.heads) + " x " + std::to_string(s.tokens) + " x " +
-           std::to_string(s.head_dim),
-       true);
-  cell(s.causal ? "causal" : "dense", false);
+  std::string cells =
+      cell(row.contender, false) + cell(part_words(row.part), false) + cell(std::string(enum_name(row.form)), false);
+  cells += cell(std::to_string(s.batch) + " x " + two(s.heads, "/", s.kv_heads) + " x " +
+                    two(s.tokens, ":", s.kv_tokens) + " x " + std::to_string(s.head_dim),
+                true);
+  cells += cell(s.causal ? "causal" : "dense", false);
   if (!row.problem.empty()) {
-    cells += "<td colspan=\"5\">no speed: " + xml_text(row.problem) + "</td>";
+    cells += "<td colspan=\"7\">no speed: " + xml_text(row.problem) + "</td>";
   } else {
-    cell(figure("%.4f", time.median, "?"), true);
-    cell(figure("%.4f", time.min, "?") + " to " + figure("%.4f", time.max, "?"), true);
-    cell(figure("%.1f", row.tflops, "?"), true);
-    cell(std::isfinite(row.peak_share) ? figure("%.0f %%", row.peak_share * 100) : "unknown", true);
-    cell(row.accuracy ? figure("%.5f", row.accuracy->relative_l1, "?") : "", true);
+    cells += cell(figure("%.4f", time.median, "?"), true);
+    cells += cell(figure("%.4f", time.min, "?") + " to " + figure("%.4f", time.max, "?"), true);
+    const bool prologue = row.part == BenchPart::prologue;
+    const char* const none = prologue ? "" : "?";
+    cells += cell(figure("%.1f", row.tflops, none), true);
+    cells += cell(figure("%.0f %%", row.peak_share * 100, none), true);
+    cells += cell(figure("%.0f %%", row.of_plain * 100), true);
+    cells += cell(figure("%.2f", row.copy_ratio, prologue ? "?" : ""), true);
+    cells += cell(row.accuracy ? figure("%.5f", row.accuracy->relative_l1, "?") : "", true);
   }
-  cell(row.kernel, false);
-  return "<tr>" + cells + "</tr>\n";
+  return "<tr>" + cells + cell(row.kernel.empty() ? "" : short_unit_name(row.kernel), false) + "</tr>\n";
 }
+
+std::string figures(const BenchResult& result) {
+  std::string html = "<div class=\"wide\"><table>\n<tr>";
+  const std::string modelled = result.origin == BenchOrigin::modelled ? "modelled " : "";
+  for (const std::string& name :
+       {std::string("what"), std::string("part"), std::string("shape"), std::string("B x H x N x D"),
+        std::string("mask"), std::string("ms"), std::string("min to max"), std::string("TFLOPS"),
+        modelled + "share of peak", std::string("of plain"), std::string("x copy"), std::string("rel. L1"),
+        std::string("kernel")})
+    html += "<th>" + name + "</th>";
+  html += "</tr>\n";
+  for (const BenchRow& row : result.rows) html += table_row(row);
+  return html + "</table></div>\n";
+}
+
+std::string device_words(const BenchDevice& device) {
+  return device.name.empty() ? device.target : device.name + " (" + device.target + ")";
+}
+
+constexpr const char* page_rules =
+    "body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 76rem; padding: 0 1rem; color: #222; "
+    "background: #fff; }\n"
+    ".pieces { display: flex; flex-wrap: wrap; gap: 4px 12px; }\n.pieces svg { max-width: 100%; height: auto; }\n"
+    ".wide { overflow-x: auto; }\nsvg { max-width: 100%; height: auto; }\n"
+    "table { border-collapse: collapse; font-size: 13px; }\nth, td { padding: 2px 8px; border-bottom: 1px solid "
+    "#ddd; text-align: left; white-space: nowrap; }\n"
+    "td.n { text-align: right; font-variant-numeric: tabular-nums; }\n.warning { color: "
+    "#b34700; font-weight: 600; }\n"
+    "@media (prefers-color-scheme: dark) { body { color: #e6e6e6; background: #16181c; } th, td { border-color: "
+    "#363a42; } "
+    ".warning { color: #ffa36b; } }\n";
 
 }  // namespace
 
 std::string bench_svg(const BenchResult& result) {
-  return result.origin == BenchOrigin::modelled ? model_svg(result) : SpeedPlot(result).text();
+  return result.origin == BenchOrigin::modelled ? model_svg(result) : SpeedPlot(result).picture();
 }
 
 std::string bench_html(const BenchResult& result) {
-  const std::string name = result.device.name.empty() ? result.device.target : result.device.name;
+  const std::string title = "Attention on " + device_words(result.device);
+  const bool modelled = result.origin == BenchOrigin::modelled;
   std::string html =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>Attention on " +
-      xml_text(name) +
-      "</title>\n<style>\n"
-      "body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; color: #222; "
-      "background: #fff; }\n"
-      "svg { max-width: 100%; height: auto; }\n.wide { overflow-x: auto; }\n"
-      "table { border-collapse: collapse; font-size: 14px; }\nth, td { padding: 3px 10px; border-bottom: 1px solid "
-      "#ddd; text-align: left; }\n"
-      "td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n.warning { color: "
-      "#b34700; font-weight: 600; }\n"
-      "</style>\n</head>\n<body>\n<h1>Speed of attention</h1>\n";
-  if (result.origin == BenchOrigin::modelled) html += "<p class=\"warning\">" + xml_text(model_warning) + "</p>\n";
-  html += "<div class=\"wide\">" + bench_svg(result) + "</div>\n<h2>Figures</h2>\n<div class=\"wide\"><table>\n";
-  html +=
-      "<tr><th>what</th><th>part</th><th>B x H x N x D</th><th>mask</th><th>ms</th><th>min to "
-      "max</th><th>TFLOPS</th><th>" +
-      std::string(result.origin == BenchOrigin::modelled ? "modelled " : "") +
-      "share of peak</th><th>rel. L1</th><th>kernel</th></tr>\n";
-  for (const BenchRow& row : result.rows) html += table_row(row);
-  html += "</table></div>\n";
-  for (const std::string& note : result.notes) html += "<p>" + xml_text(note) + "</p>\n";
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
+      xml_text(title) + "</title>\n<style>\n" + page_rules + svg::dark_rules() + "</style>\n</head>\n<body>\n<h1>" +
+      xml_text(title) + "</h1>\n";
+  if (modelled) html += "<p class=\"warning\">" + xml_text(model_warning) + "</p>\n";
+  html += modelled ? "<div class=\"wide\">" + model_svg(result) + "</div>\n" : SpeedPlot(result).pieces();
+  html += "<h2>Figures</h2>\n" + figures(result);
+  for (const std::string& note : result.notes) {
+    if (note != model_warning) html += "<p>" + xml_text(note) + "</p>\n";
+  }
   return html + "</body>\n</html>\n";
 }
 

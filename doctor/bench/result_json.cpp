@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "doctor/messages/expression.hpp"
 #include "doctor/report/redacted_json.hpp"
@@ -13,6 +14,7 @@ namespace {
 using json_walk::Json;
 
 constexpr std::size_t most_rows = 4096;
+constexpr std::size_t most_lengths = 4096;
 constexpr std::size_t longest_version = 40;
 constexpr double most_tflops = 1e9;
 
@@ -43,9 +45,15 @@ std::optional<Error> meaningless(const BenchResult& result) {
     const std::string place = "rows[" + std::to_string(i) + "]: ";
     const BenchShape& shape = row.shape;
     if (row.contender.empty()) return Error{0, place + "contender is missing or empty"};
-    if (shape.batch == 0 || shape.heads == 0 || shape.tokens == 0 || shape.head_dim == 0) {
+    if (shape.batch == 0 || shape.heads == 0 || shape.tokens == 0 || shape.head_dim == 0 || shape.kv_heads == 0 ||
+        shape.kv_tokens == 0) {
       return Error{0, place + "the shape has nothing in it"};
     }
+    if (shape.lengths.size() > most_lengths)
+      return Error{0, place + "more than " + std::to_string(most_lengths) + " lengths"};
+    const std::uint64_t packed = std::accumulate(shape.lengths.begin(), shape.lengths.end(), std::uint64_t{0});
+    if (packed != 0 && packed != std::uint64_t{shape.batch} * shape.tokens)
+      return Error{0, place + "the lengths are not batch x tokens together"};
     const bool has_speed = std::isfinite(row.tflops) || row.milliseconds;
     if (has_speed && row.accuracy && !row.accuracy->passed) return Error{0, place + "a speed of wrong numbers"};
     if (has_speed && !row.problem.empty()) return Error{0, place + "a speed, and a reason why there is none"};

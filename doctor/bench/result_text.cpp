@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "doctor/bench/statistics.hpp"
 #include "doctor/build/compile/units.hpp"
 #include "doctor/checks/wording.hpp"
 #include "doctor/report/wrap.hpp"
@@ -37,42 +38,151 @@ std::string share(double value) {
   return std::isfinite(value) ? number("%.0f %%", value * 100.0) : "unknown";
 }
 
+/// "64", "64.0", "6.40": three digits of a speed.
+std::string speed(double value) {
+  return number(value < 10.0 ? "%.2f" : value < 100.0 ? "%.1f" : "%.0f", value);
+}
+
+std::string form_words(const BenchRow& row) {
+  switch (row.form) {
+    case BenchForm::plain:
+      return "";
+    case BenchForm::gqa:
+      return ", " + std::to_string(row.shape.kv_heads) + " of K and V";
+    case BenchForm::tail:
+      return ", odd lengths";
+    case BenchForm::cross:
+      return ", four times as many keys";
+    case BenchForm::varlen:
+      return ", " + counted(row.shape.lengths.size(), "packed sequence");
+  }
+  return "";
+}
+
 std::string heading(const BenchRow& row) {
   const BenchShape& s = row.shape;
   return "head dim " + std::to_string(s.head_dim) + ", " + (s.causal ? "causal" : "dense") + ", " + row.type +
-         ", batch " + std::to_string(s.batch) + ", " + counted(s.heads, "head");
+         ", batch " + std::to_string(s.batch) + ", " + counted(s.heads, "head") + form_words(row);
 }
 
 bool same_block(const BenchRow& a, const BenchRow& b) {
   return a.shape.head_dim == b.shape.head_dim && a.shape.causal == b.shape.causal && a.type == b.type &&
-         a.shape.batch == b.shape.batch && a.shape.heads == b.shape.heads;
+         a.form == b.form && a.shape.batch == b.shape.batch && a.shape.heads == b.shape.heads &&
+         a.shape.kv_heads == b.shape.kv_heads;
 }
 
-std::string columns_head() {
-  return right("tokens", 8) + "  " + padded("what", 16) + right("ms", 8) + "  " + padded("(min to max)", 18) +
-         right("TFLOPS", 8) + right("of peak", 9) + right("rel. L1", 9) + "\n";
+std::string tokens_of(const BenchRow& row) {
+  const BenchShape& s = row.shape;
+  return std::to_string(s.tokens) + (s.tokens == s.kv_tokens ? "" : ":" + std::to_string(s.kv_tokens));
 }
 
-std::string measured_row(const BenchRow& row, std::size_t width) {
-  std::string text = right(std::to_string(row.shape.tokens), 8) + "  ";
-  const std::string what = printable(row.contender) + (row.part == BenchPart::kernel ? ", kernel" : "");
-  if (!row.problem.empty())
-    return text + what + "\n" + wrapped("no speed: " + printable(row.problem), "            ", "              ", width);
-  const BenchSpread time = row.milliseconds.value_or(BenchSpread{});
-  text += padded(what, 16) + right(milliseconds(time.median), 8);
-  text += "  " + padded("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 18);
-  text += right(number("%.1f", row.tflops), 8) + right(share(row.peak_share), 9);
-  if (row.accuracy) text += right(number("%.4f", row.accuracy->relative_l1), 9);
-  return text + "\n";
+/// Under the line that says of what.
+std::string refusal(const std::string& problem, std::size_t width) {
+  return wrapped("no speed: " + printable(problem), "            ", "              ", width);
 }
 
-/// Rows of a head dim, mask, type, batch and number of heads together, in the order in which the first of each came.
+/// Of calls only: a line each, with its times.
+std::string calls(const std::vector<const BenchRow*>& rows, std::size_t width) {
+  const bool plain = rows.front()->form == BenchForm::plain;
+  std::string text = right("tokens", 8) + "  " + padded("what", 16) + right("ms", 8) + "  " +
+                     padded("(min to max)", 18) + right("TFLOPS", 8) + right(plain ? "of peak" : "of plain", 9) +
+                     right("rel. L1", 9) + "\n";
+  for (const BenchRow* row : rows) {
+    const std::string start = right(tokens_of(*row), 8) + "  ";
+    if (!row->problem.empty()) {
+      text += start + printable(row->contender) + "\n" + refusal(row->problem, width);
+      continue;
+    }
+    const BenchSpread time = row->milliseconds.value_or(BenchSpread{});
+    text += start + padded(printable(row->contender), 16) + right(milliseconds(time.median), 8);
+    text += "  " + padded("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 18);
+    text += right(number("%.1f", row->tflops), 8) + right(share(plain ? row->peak_share : row->of_plain), 9);
+    if (row->accuracy) text += right(number("%.4f", row->accuracy->relative_l1), 9);
+    text += "\n";
+  }
+  return text;
+}
+
+/// What a measurement of this program has for one shape and type of P and V.
+struct Parts {
+  const BenchRow* kernel = nullptr;
+  const BenchRow* prologue = nullptr;
+  const BenchRow* call = nullptr;
+
+  [[nodiscard]] const BenchRow& any() const {
+    return *(kernel != nullptr ? kernel : prologue != nullptr ? prologue : call);
+  }
+};
+
+/// Median, slowest to fastest run; blank where there is none.
+std::string speeds(const BenchRow* row) {
+  if (row == nullptr || !row->milliseconds) return std::string(17, ' ');
+  const BenchSpread& time = *row->milliseconds;
+  return right(speed(row->tflops), 7) +
+         right(speed(tflops_of(row->shape, time.max)) + "-" + speed(tflops_of(row->shape, time.min)), 10);
+}
+
+std::string percent(const BenchRow* row, double BenchRow::*share_of) {
+  return right(row == nullptr || !row->milliseconds ? "" : number("%.0f %%", row->*share_of * 100.0), 6);
+}
+
+std::vector<Parts> parts_of(const std::vector<const BenchRow*>& rows) {
+  std::vector<Parts> all;
+  for (const BenchRow* row : rows) {
+    auto found = std::find_if(all.begin(), all.end(), [&](const Parts& one) {
+      return one.any().contender == row->contender && one.any().shape == row->shape;
+    });
+    if (found == all.end()) found = all.insert(all.end(), Parts{});
+    (row->part == BenchPart::kernel     ? found->kernel
+     : row->part == BenchPart::prologue ? found->prologue
+                                        : found->call) = row;
+  }
+  return all;
+}
+
+/// Of kernel, prologue and call: a line for the three. Other forms than the plain one have no prologue here: how fast
+/// they are as a share of the plain one is what they are measured for.
+std::string parts_table(const std::vector<const BenchRow*>& rows, std::size_t width) {
+  const bool plain = rows.front()->form == BenchForm::plain;
+  const std::size_t tokens = plain ? 7 : 11;
+  std::string text = std::string(tokens + 12, ' ') + padded("  kernel alone", 23) +
+                     (plain ? padded("  whole call", 17) + "    prologue" : "  whole call") + "\n";
+  text += right("tokens", tokens) + "  " + padded("what", 10) + right("TFLOPS", 7) + right("runs", 10) +
+          right(plain ? "peak" : "plain", 6) + right("TFLOPS", 7) + right("runs", 10);
+  text += (plain ? right("us", 6) + right("x copy", 7) : right("plain", 6)) + right("rel. L1", 8) + "\n";
+  for (const Parts& one : parts_of(rows)) {
+    const std::string start = right(tokens_of(one.any()), tokens) + "  " + padded(printable(one.any().contender), 10);
+    const bool some = one.call != nullptr && one.call->milliseconds;
+    if (some) {
+      text += start + speeds(one.kernel) + percent(one.kernel, plain ? &BenchRow::peak_share : &BenchRow::of_plain) +
+              speeds(one.call);
+      const BenchRow* const prologue = one.prologue != nullptr && one.prologue->milliseconds ? one.prologue : nullptr;
+      if (plain)
+        text += right(prologue == nullptr ? "" : number("%.0f", prologue->milliseconds->median * 1000.0), 6) +
+                right(prologue == nullptr ? "" : number("%.2f", prologue->copy_ratio), 7);
+      else
+        text += percent(one.call, &BenchRow::of_plain);
+      text += (one.call->accuracy ? right(number("%.4f", one.call->accuracy->relative_l1), 8) : "") + "\n";
+    } else {
+      text += start + "\n";
+    }
+    std::vector<std::string> told;
+    for (const BenchRow* row : {one.kernel, one.prologue, one.call}) {
+      if (row == nullptr || row->problem.empty() || std::find(told.begin(), told.end(), row->problem) != told.end())
+        continue;
+      told.push_back(row->problem);
+      text += refusal(row->problem, width);
+    }
+  }
+  return text;
+}
+
+/// Rows of a head dim, mask, type, form, batch and heads together, in the order in which the first of each came.
 std::string measured_rows(const BenchResult& result, std::size_t width) {
   std::string text;
   std::vector<bool> done(result.rows.size(), false);
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     if (done[i]) continue;
-    text += "\n" + printable(heading(result.rows[i])) + "\n" + columns_head();
     std::vector<const BenchRow*> block;
     for (std::size_t k = i; k < result.rows.size(); ++k) {
       if (done[k] || !same_block(result.rows[i], result.rows[k])) continue;
@@ -81,7 +191,10 @@ std::string measured_rows(const BenchResult& result, std::size_t width) {
     }
     std::stable_sort(block.begin(), block.end(),
                      [](const BenchRow* a, const BenchRow* b) { return a->shape.tokens < b->shape.tokens; });
-    for (const BenchRow* row : block) text += measured_row(*row, width);
+    const bool whole =
+        std::all_of(block.begin(), block.end(), [](const BenchRow* row) { return row->part == BenchPart::call; });
+    text +=
+        "\n" + printable(heading(result.rows[i])) + "\n" + (whole ? calls(block, width) : parts_table(block, width));
   }
   return text;
 }
@@ -123,14 +236,34 @@ std::string method_lines(const BenchResult& result, std::size_t width) {
   text += result.method.flushed_bytes > 0 ? "caches cold: " + std::to_string(result.method.flushed_bytes / mib) +
                                                 " MiB were overwritten before each run."
                                           : "caches warm.";
-  text += " \"kernel\" is the attention kernel alone, otherwise the whole call, quantisation included.";
-  return wrapped(printable(text), "", "", width);
+  std::string lines = wrapped(printable(text), "", "", width);
+  const auto has = [&](auto&& property) { return std::any_of(result.rows.begin(), result.rows.end(), property); };
+  const auto word = [&](const char* name, const std::string& meaning) {
+    lines += wrapped(printable(meaning), "  " + padded(name, 14), std::string(16, ' '), width);
+  };
+  if (has([](const BenchRow& row) { return row.part == BenchPart::kernel; })) {
+    word("kernel alone", "the attention kernel, on inputs that are quantised already");
+    word("runs", "speed of the slowest and of the fastest run");
+    word("peak", "share of what the matrix units could do at their highest clock");
+  }
+  if (has([](const BenchRow& row) { return row.part == BenchPart::prologue; })) {
+    std::string copy = "all of a call but that kernel; x copy: how many times as long as a copy of its bytes";
+    if (result.device.copy_gbps > 0.0)
+      copy += " at the " + number("%.0f", result.device.copy_gbps) + " GB/s measured here";
+    word("prologue", copy);
+  }
+  if (has([](const BenchRow& row) { return row.form != BenchForm::plain; }))
+    word("plain", "share of the speed on the plain shape");
+  return lines;
 }
 
 std::string tuning_text(const BenchTuning& tuning, std::size_t width) {
   std::string text = "\n" + counted(tuning.trials.size(), "trial");
-  text += tuning.compiler.empty() ? "; no compiler here could make the alternatives\n"
-                                  : "; alternatives by " + printable(tuning.compiler) + "\n";
+  if (tuning.alternatives == 0)
+    text += "; there are no other kernels for this GPU and these shapes than the installed ones\n";
+  else
+    text += tuning.compiler.empty() ? "; no compiler here could make the alternatives\n"
+                                    : "; alternatives by " + printable(tuning.compiler) + "\n";
   std::vector<std::string> classes;
   for (const TuneTrial& one : tuning.trials) {
     if (std::find(classes.begin(), classes.end(), one.shape_class) == classes.end()) classes.push_back(one.shape_class);

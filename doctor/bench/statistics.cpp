@@ -14,10 +14,27 @@ BenchSpread spread_of(std::vector<double> times) {
   return {times.front(), median, times.back(), static_cast<std::uint32_t>(times.size())};
 }
 
+namespace {
+
+/// Half of a square for causal, as everybody counts it; without its diagonal's other half.
+double pairs(double queries, double keys, bool causal) {
+  if (!causal) return queries * keys;
+  const double square = std::min(queries, keys);
+  return square * square / 2.0 + (queries - square) * keys;
+}
+
+double pairs_of(const BenchShape& shape) {
+  if (shape.lengths.empty()) return shape.batch * pairs(shape.tokens, shape.kv_tokens, shape.causal);
+  double sum = 0.0;
+  for (const std::uint32_t length : shape.lengths) sum += pairs(length, length, shape.causal);
+  return sum;
+}
+
+}  // namespace
+
 double tflops_of(const BenchShape& shape, double milliseconds) {
   if (!std::isfinite(milliseconds) || milliseconds <= 0.0) return not_known;
-  const double operations =
-      (shape.causal ? 2.0 : 4.0) * shape.batch * shape.heads * shape.tokens * shape.tokens * shape.head_dim;
+  const double operations = 4.0 * shape.heads * shape.head_dim * pairs_of(shape);
   return operations / (milliseconds * 1e-3) * 1e-12;
 }
 

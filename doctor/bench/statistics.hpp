@@ -10,7 +10,8 @@ namespace sage {
 /// unknown.
 [[nodiscard]] BenchSpread spread_of(std::vector<double> times);
 
-/// 4 B H N^2 D / time, half for causal. Unknown for a time that is none.
+/// 4 H D times the pairs of a query and a key that it sees: B N^2 of a plain shape, half of that for causal. Unknown
+/// for a time that is none.
 [[nodiscard]] double tflops_of(const BenchShape& shape, double milliseconds);
 
 }  // namespace sage

@@ -1,5 +1,7 @@
 #include "doctor/bench/trial.hpp"
 
+#include <cerrno>
+
 #include "doctor/build/compile/command.hpp"
 #include "probes/facts/json_walk.hpp"
 #include "probes/host/file_calls.hpp"
@@ -86,19 +88,18 @@ BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string
   return all;
 }
 
-BenchRun find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes, const std::string& folder) {
-  BenchRun last;
-  last.state = BenchState::no_gpu;
-  last.reason = "there is no driver library to reach it with";
+Result<BenchRun> find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes, const std::string& folder) {
+  std::string reason = "there is no driver library to reach it with";
   BenchRequest open = request;
   open.cases.clear();
   for (const std::string& runtime : runtimes) {
     open.runtime = request.runtime = runtime;
     const BenchRuns tried = run_bench({open}, folder, {}, {});
-    last = tried.runs.front();
-    if (last.state == BenchState::ran || tried.interrupted_by != 0) return last;
+    if (tried.interrupted_by != 0) return Error{EINTR, "interrupted: nothing was measured"};
+    if (tried.runs.front().state == BenchState::ran) return tried.runs.front();
+    reason = tried.runs.front().reason;
   }
-  return last;
+  return Error{0, std::string(bench_no_gpu) + reason};
 }
 
 }  // namespace sage

@@ -23,7 +23,9 @@ struct BenchTrial {
   std::string kernel;
   std::vector<double> call_ms;
   std::vector<double> kernel_ms;
-  std::string note;     ///< why the kernel was not timed alone
+  std::vector<double> prologue_ms;
+  std::uint64_t prologue_bytes = 0;
+  std::string note;     ///< why kernel and prologue were not timed alone
   std::string problem;  ///< why nothing was timed; empty: it was
   BenchAccuracy accuracy;
   std::uint64_t flushed_bytes = 0;
@@ -34,6 +36,8 @@ struct BenchTrial {
     visit("kernel", &BenchTrial::kernel);
     visit("call_ms", &BenchTrial::call_ms);
     visit("kernel_ms", &BenchTrial::kernel_ms);
+    visit("prologue_ms", &BenchTrial::prologue_ms);
+    visit("prologue_bytes", &BenchTrial::prologue_bytes);
     visit("note", &BenchTrial::note);
     visit("problem", &BenchTrial::problem);
     visit("accuracy", &BenchTrial::accuracy);
@@ -50,13 +54,14 @@ inline constexpr auto enum_names<BenchState> = std::to_array<EnumName<BenchState
     {BenchState::failed, "failed"},
 });
 
-/// What one process did: opened the GPU and timed some cases, none perhaps.
+/// What one process did: opened the GPU and timed some cases; a copy where there were none.
 struct BenchRun {
   BenchState state = BenchState::failed;
   std::string reason;  ///< of no_gpu and failed
   BenchDevice device;
   bool fp8 = false;
   std::string tuning;  ///< sage_context_tuning()
+  std::uint64_t copied_bytes = 0;
   std::vector<BenchTrial> trials;
 
   template <class Visitor>
@@ -66,6 +71,7 @@ struct BenchRun {
     visit("device", &BenchRun::device);
     visit("fp8", &BenchRun::fp8);
     visit("tuning", &BenchRun::tuning);
+    visit("copied_bytes", &BenchRun::copied_bytes);
     visit("trials", &BenchRun::trials);
   }
 };
@@ -94,10 +100,13 @@ struct BenchRuns {
 [[nodiscard]] BenchRuns run_bench(const std::vector<BenchRequest>& requests, const std::string& folder,
                                   const std::function<void(std::size_t)>& ended, const std::function<void()>& tick);
 
-/// The first of `runtimes` that reaches a GPU with these kernels, in request.runtime; else the last one's run says why
-/// not.
-[[nodiscard]] BenchRun find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes,
-                                const std::string& folder);
+/// How the words begin of an Error that is none of this program's: there is no GPU, or it can't be reached.
+inline constexpr std::string_view bench_no_gpu = "nothing can be measured here: ";
+
+/// The first of `runtimes` that reaches a GPU with these kernels, in request.runtime, and how fast that GPU copies.
+/// Error: none does, or EINTR.
+[[nodiscard]] Result<BenchRun> find_gpu(BenchRequest& request, const std::vector<std::string>& runtimes,
+                                        const std::string& folder);
 
 /// The other side: `sage-doctor internal bench-gpu ...`. nullopt: it is not that.
 [[nodiscard]] std::optional<int> run_bench_child(const std::vector<std::string>& arguments);

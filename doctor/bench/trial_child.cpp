@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 
+#include "doctor/bench/statistics.hpp"
 #include "doctor/bench/trial.hpp"
 #include "doctor/build/install/files.hpp"
 #include "kernels/trial/timed.hpp"
@@ -48,6 +49,8 @@ BenchTrial time_case(const trial::Gpu& gpu, const std::string& folder, const Ben
     told.kernel = timed.kernel;
     told.call_ms = timed.call_ms;
     told.kernel_ms = timed.kernel_ms;
+    told.prologue_ms = timed.prologue_ms;
+    told.prologue_bytes = static_cast<std::uint64_t>(timed.prologue_bytes);
     told.note = timed.note;
     told.flushed_bytes = timed.flushed_bytes;
     const trial::Errors& e = timed.errors;
@@ -73,11 +76,18 @@ BenchRun run_cases(const Asked& asked) {
                   gpu.runtime_path(),
                   static_cast<std::uint32_t>(facts.driver_version),
                   static_cast<std::uint32_t>(facts.units),
-                  static_cast<std::uint32_t>(facts.mhz)};
+                  static_cast<std::uint32_t>(facts.mhz),
+                  not_known};
     run.fp8 = trial::device_of(gpu).has_fp8;
     run.tuning = gpu.tuning();
     const int runs = static_cast<int>(parse_number(asked.options.at("--runs")).value_or(0));
     run.state = BenchState::ran;
+    if (asked.cases.empty()) {
+      const trial::TimedCopy copy = trial::time_copy(gpu);
+      run.copied_bytes = copy.bytes;
+      if (const BenchSpread time = spread_of(copy.milliseconds); time.median > 0.0)
+        run.device.copy_gbps = 2.0 * static_cast<double>(copy.bytes) / (time.median * 1e6);
+    }
     for (const BenchCase& one : asked.cases) {
       run.trials.push_back(time_case(gpu, folder, one, runs));
       // After a launch that failed the driver refuses everything.

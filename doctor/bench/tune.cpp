@@ -85,15 +85,16 @@ class Tuner {
     }
     BenchRequest request{place_.library, place_.kernels, "", {}, settings_.wish.runs};
     progress_("looking for the GPU", 0, 0);
-    opened_ = find_gpu(request, place_.runtimes, place_.work);
-    if (opened_.state != BenchState::ran) return Error{0, "nothing can be measured here: " + opened_.reason};
+    Result<BenchRun> opened = find_gpu(request, place_.runtimes, place_.work);
+    if (!opened) return opened.error();
+    opened_ = std::move(opened).value();
     runtime_ = request.runtime;
     result_.tool = settings_.tool;
     result_.time = settings_.time;
     result_.device = opened_.device;
     add_facts_of_gpu(facts_, result_.device);
-    result_.method = {"driver events", 3, 0};
-    result_.tuning = BenchTuning{manifest_.source_sha256, "", {}, {}, false};
+    result_.method = {"driver events", 3, 0, opened_.copied_bytes};
+    result_.tuning = BenchTuning{manifest_.source_sha256, "", 0, {}, {}, false};
     target_ = installed_target();
     if (target_ == nullptr)
       return Error{0, "no installed kernels are for " + opened_.device.target + ": sage-doctor build"};
@@ -167,6 +168,7 @@ class Tuner {
     }
     TargetUnits open = *all;
     std::erase_if(open.units, [&](const Unit& unit) { return cases_of(*unit.tile).empty(); });
+    result_.tuning->alternatives = static_cast<std::uint32_t>(open.units.size());
     std::map<std::string, std::string> why;
     for (const Toolchain* compiler : compilers) {
       if (open.units.empty()) break;
@@ -480,7 +482,9 @@ std::vector<TuneCase> tune_cases(const BenchWish& wish, const device::Family fam
                         asked_for(wish.pv, std::string(shape.pv == device::PvType::fp8 ? "fp8" : "f16"));
     if (tokens == 0 || dim == 0 || !wanted) continue;
     const std::uint32_t batch = wish.batch > 0 ? wish.batch : usual_batch(shape.length);
-    cases.push_back({shape, {{batch, wish.heads > 0 ? wish.heads : usual_heads, tokens, dim, shape.causal}, shape.pv}});
+    const std::uint32_t heads = wish.heads > 0 ? wish.heads : usual_heads;
+    cases.push_back(
+        {shape, {plain_shape(batch, heads, tokens, dim, shape.causal), shape.pv, BenchForm::plain, tokens}});
   }
   return cases;
 }

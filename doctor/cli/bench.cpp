@@ -172,10 +172,9 @@ int run_bench(const BenchOptions& options) {
   const WorkFolder work(std::move(private_folder).value());
   Result<BenchResult> result = measure_or_tune(options, *opened, facts, *installed, planning.plan, work.path());
   if (!result) {
-    constexpr std::string_view none = "nothing can be measured here: ";
     const std::string& text = result.error().text;
     if (result.error().number == EINTR) return fail(text, interrupted_status);
-    return text.starts_with(none) ? nothing_here(text.substr(none.size())) : fail(text, 1);
+    return text.starts_with(bench_no_gpu) ? nothing_here(text.substr(bench_no_gpu.size())) : fail(text, 1);
   }
   result->tool = tool;
   result->time = utc_time(session.host->now());

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 
+#include "../device/prologue_bytes.hpp"
 #include "../runtime/chain.hpp"
 #include "../runtime/objects.hpp"
 #include "abi_problem.hpp"
@@ -19,7 +20,11 @@ constexpr int fewest_runs = 5;
 constexpr int most_runs = 50;
 // More than the last-level cache of any GPU with kernels (256 MiB on MI300).
 constexpr std::size_t most_flushed = std::size_t{512} << 20U;
-constexpr std::size_t least_flushed = std::size_t{16} << 20U;
+constexpr std::size_t most_copied = most_flushed;
+constexpr std::size_t least_large = std::size_t{16} << 20U;
+constexpr double copy_warm_up_ms = 100.0;
+constexpr int most_copies = 1000;
+constexpr int copies = 15;
 constexpr int rows_of_a_head = 24;
 
 void require(const sage_status status, const sage_error& error) {
@@ -39,14 +44,14 @@ class Memory {
   void* at_;
 };
 
-// Something to flush with, as large as the memory that is left allows.
-struct Flush {
+// As large as the memory that is left allows.
+struct Large {
   std::unique_ptr<Memory> memory;
   std::size_t bytes = 0;
 };
 
-Flush make_flush(const Gpu& gpu) {
-  for (std::size_t bytes = most_flushed; bytes >= least_flushed; bytes /= 2) {
+Large make_large(const Gpu& gpu, const std::size_t most) {
+  for (std::size_t bytes = most; bytes >= least_large; bytes /= 2) {
     try {
       return {std::make_unique<Memory>(gpu, bytes), bytes};
     } catch (const std::runtime_error&) {
@@ -56,8 +61,8 @@ Flush make_flush(const Gpu& gpu) {
   return {};
 }
 
-// Normal numbers of a head. Making as many as a tensor has would take longer than all that is timed: a block of them
-// is walked through with a step that has no factor in common with its length, from a place of each head's own.
+// Normal numbers of a head. Making as many as a tensor has would take longer than all that is timed: a block of them, whose length
+// has no factor in common with any row's, is repeated from a place of each head's own.
 class Numbers {
  public:
   Numbers(const std::uint64_t seed, const int io_type) : block_(length) {
@@ -65,46 +70,95 @@ class Numbers {
     for (auto& x : block_) x = reference::encode(random.normal(), io_type);
   }
   [[nodiscard]] std::vector<std::uint16_t> head(const int number, const std::size_t elements) const {
-    std::vector<std::uint16_t> values(elements);
-    std::size_t at = static_cast<std::size_t>(number) * 7919 % length;
-    for (auto& x : values) x = block_[at = (at + step) % length];
+    std::vector<std::uint16_t> values;
+    values.reserve(elements + length);
+    const auto first = block_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(number) * 7919 % length);
+    values.assign(first, block_.end());
+    while (values.size() < elements) values.insert(values.end(), block_.begin(), block_.end());
+    values.resize(elements);
     return values;
   }
 
  private:
-  static constexpr std::size_t length = 65521;
-  static constexpr std::size_t step = 40503;
+  static constexpr std::size_t length = 65521;  // a prime
   std::vector<std::uint16_t> block_;
 };
 
-// The call's tensors, on the GPU and (a head at a time) on the host.
+SageStrides dense_strides(const std::int64_t heads, const std::int64_t tokens, const std::int64_t dim) {
+  return {heads * tokens * dim, tokens * dim, dim, 1};
+}
+
+// A tensor [batch][heads][tokens][dim] on the GPU; on the host it is there a head at a time.
+class GpuTensor {
+ public:
+  GpuTensor(const Gpu& gpu, const int batch, const int heads, const int tokens, const int dim)
+      : gpu_(gpu),
+        stride_(dense_strides(heads, tokens, dim)),
+        head_elements_(static_cast<std::size_t>(tokens) * static_cast<std::size_t>(dim)),
+        slices_(checked_slices(batch, heads)),
+        memory_(gpu, bytes()) {}
+  void fill(const Numbers& numbers) const {
+    for (int slice = 0; slice < slices_; ++slice) {
+      const std::vector<std::uint16_t> values = numbers.head(slice, head_elements_);
+      gpu_.write(at(slice), values.data(), values.size() * 2);
+    }
+  }
+  void poison() const { gpu_.fill(memory_.at(), 0xff, bytes()); }
+  [[nodiscard]] std::vector<std::uint16_t> read(const int slice) const {
+    std::vector<std::uint16_t> values(head_elements_);
+    gpu_.read(values.data(), at(slice), values.size() * 2);
+    return values;
+  }
+  [[nodiscard]] void* data() const { return memory_.at(); }
+  [[nodiscard]] const SageStrides& stride() const { return stride_; }
+  [[nodiscard]] std::size_t head_elements() const { return head_elements_; }
+  [[nodiscard]] int slices() const { return slices_; }
+
+ private:
+  [[nodiscard]] static int checked_slices(const int batch, const int heads) {
+    const std::int64_t slices = std::int64_t{batch} * heads;
+    if (slices > std::numeric_limits<int>::max()) throw std::runtime_error("batch times heads is more than an int holds");
+    return static_cast<int>(slices);
+  }
+  [[nodiscard]] std::size_t bytes() const { return head_elements_ * 2 * static_cast<std::size_t>(slices_); }
+  [[nodiscard]] unsigned char* at(const int slice) const { return memory_.at() + static_cast<std::size_t>(slice) * head_elements_ * 2; }
+
+  const Gpu& gpu_;
+  SageStrides stride_;
+  std::size_t head_elements_;
+  int slices_;
+  Memory memory_;
+};
+
+// A call with its tensors.
 class Call {
  public:
-  Call(const Gpu& gpu, const device::Problem& problem)
-      : gpu_(gpu), problem_(problem), heads_(checked_heads(problem)), q_(1, problem.io_type), k_(2, problem.io_type), v_(3, problem.io_type) {
-    const std::size_t bytes = head_elements() * 2 * static_cast<std::size_t>(heads());
-    for (auto* const memory : {&q_memory_, &k_memory_, &v_memory_, &out_memory_}) *memory = std::make_unique<Memory>(gpu, bytes);
-    for (int head = 0; head < heads(); ++head) {
-      write(*q_memory_, q_, head);
-      write(*k_memory_, k_, head);
-      write(*v_memory_, v_, head);
-    }
-    gpu.fill(out_memory_->at(), 0xff, bytes);
-    const std::int64_t tokens = problem.q_len;
-    const std::int64_t dim = problem.head_dim;
-    stride_ = {problem.q_heads * tokens * dim, tokens * dim, dim, 1};
-    scale_ = 1.0 / std::sqrt(static_cast<double>(dim));
-    asked = abi_problem(problem, scale_, stride_, stride_, stride_, stride_);
+  Call(const Gpu& gpu, const device::Problem& p)
+      : gpu_(gpu),
+        problem_(p),
+        q_numbers_(1, p.io_type),
+        k_numbers_(2, p.io_type),
+        v_numbers_(3, p.io_type),
+        q_(gpu, p.batch, p.q_heads, p.q_len, p.head_dim),
+        k_(gpu, p.batch, p.kv_heads, p.kv_len, p.head_dim),
+        v_(gpu, p.batch, p.kv_heads, p.kv_len, p.head_dim),
+        out_(gpu, p.batch, p.q_heads, p.q_len, p.head_dim),
+        scale_(1.0 / std::sqrt(static_cast<double>(p.head_dim))) {
+    q_.fill(q_numbers_);
+    k_.fill(k_numbers_);
+    v_.fill(v_numbers_);
+    out_.poison();
+    asked = abi_problem(p, scale_, q_.stride(), k_.stride(), v_.stride(), out_.stride());
     sage_error error{};
     std::uint64_t workspace_bytes = 0;
     require(gpu.library().workspace(gpu.context(), &asked, &workspace_bytes, &error), error);
     workspace_ = std::make_unique<Memory>(gpu, std::max<std::size_t>(workspace_bytes, 256));
     buffers.struct_size = sizeof buffers;
     buffers.version = SAGE_ATTENTION_VERSION;
-    buffers.q = q_memory_->at();
-    buffers.k = k_memory_->at();
-    buffers.v = v_memory_->at();
-    buffers.out = out_memory_->at();
+    buffers.q = q_.data();
+    buffers.k = k_.data();
+    buffers.v = v_.data();
+    buffers.out = out_.data();
     buffers.workspace = workspace_->at();
     buffers.workspace_size = workspace_bytes;
   }
@@ -121,7 +175,10 @@ class Call {
     args.k = buffers.k;
     args.v = buffers.v;
     args.out = buffers.out;
-    args.q_stride = args.k_stride = args.v_stride = args.out_stride = stride_;
+    args.q_stride = q_.stride();
+    args.k_stride = k_.stride();
+    args.v_stride = v_.stride();
+    args.out_stride = out_.stride();
     args.sm_scale = static_cast<float>(scale_);
     return args;
   }
@@ -131,10 +188,10 @@ class Call {
     Errors all;
     double difference = 0.0;
     double squares = 0.0;
-    std::vector<int> some = {0, heads() / 2, heads() - 1};
+    std::vector<int> some = {0, q_.slices() / 2, q_.slices() - 1};
     some.erase(std::unique(some.begin(), some.end()), some.end());
-    for (const int head : some) {
-      const Errors e = compare(device, result(head), Against::exact, std::max(1, problem_.q_len / rows_of_a_head));
+    for (const int slice : some) {
+      const Errors e = compare(device, result(slice), Against::exact, std::max(1, problem_.q_len / rows_of_a_head));
       difference += e.relative_l1;
       squares += e.rmse * e.rmse;
       all.worst_row = std::max(all.worst_row, e.worst_row);
@@ -150,41 +207,30 @@ class Call {
   sage_attention_buffers buffers{};
 
  private:
-  [[nodiscard]] static int checked_heads(const device::Problem& problem) {
-    const std::int64_t heads = std::int64_t{problem.batch} * problem.q_heads;
-    if (heads > std::numeric_limits<int>::max()) throw std::runtime_error("batch times heads is more than an int holds");
-    return static_cast<int>(heads);
-  }
-  [[nodiscard]] int heads() const { return heads_; }
-  [[nodiscard]] std::size_t head_elements() const {
-    return static_cast<std::size_t>(problem_.q_len) * static_cast<std::size_t>(problem_.head_dim);
-  }
-  void write(const Memory& memory, const Numbers& numbers, const int head) const {
-    const std::vector<std::uint16_t> values = numbers.head(head, head_elements());
-    gpu_.write(memory.at() + static_cast<std::size_t>(head) * head_elements() * 2, values.data(), values.size() * 2);
-  }
-  // One head as a problem of its own.
-  [[nodiscard]] Result result(const int head) const {
+  // One head of Q, with its K and V, as a problem of its own.
+  [[nodiscard]] Result result(const int slice) const {
+    const int batch = slice / problem_.q_heads;
+    const int head = slice - batch * problem_.q_heads;
+    const int kv = batch * problem_.kv_heads + head / (problem_.q_heads / problem_.kv_heads);
     Result r;
     r.problem = problem_;
     r.problem.batch = r.problem.q_heads = r.problem.kv_heads = 1;
     r.sm_scale = static_cast<float>(scale_);
-    r.tensors.q = q_.head(head, head_elements());
-    r.tensors.k = k_.head(head, head_elements());
-    r.tensors.v = v_.head(head, head_elements());
-    r.tensors.q_stride = r.tensors.k_stride = r.tensors.v_stride = r.tensors.out_stride = stride_;
-    r.out.resize(head_elements());
-    gpu_.read(r.out.data(), out_memory_->at() + static_cast<std::size_t>(head) * head_elements() * 2, head_elements() * 2);
+    r.tensors.q = q_numbers_.head(slice, q_.head_elements());
+    r.tensors.k = k_numbers_.head(kv, k_.head_elements());
+    r.tensors.v = v_numbers_.head(kv, v_.head_elements());
+    r.tensors.q_stride = r.tensors.out_stride = dense_strides(1, problem_.q_len, problem_.head_dim);
+    r.tensors.k_stride = r.tensors.v_stride = dense_strides(1, problem_.kv_len, problem_.head_dim);
+    r.out = out_.read(slice);
     r.row_ran.assign(static_cast<std::size_t>(problem_.q_len), true);
     return r;
   }
 
   const Gpu& gpu_;
   device::Problem problem_;
-  int heads_;
-  Numbers q_, k_, v_;
-  std::unique_ptr<Memory> q_memory_, k_memory_, v_memory_, out_memory_, workspace_;
-  SageStrides stride_{};
+  Numbers q_numbers_, k_numbers_, v_numbers_;
+  GpuTensor q_, k_, v_, out_;
+  std::unique_ptr<Memory> workspace_;
   double scale_ = 1.0;
 };
 
@@ -273,7 +319,7 @@ class Stream {
 Timed time_problem(const Gpu& gpu, const std::string& folder, const TimedRequest& request) {
   const Device device = device_of(gpu);
   const Call call(gpu, request.problem);
-  const Flush flush = make_flush(gpu);
+  const Large flush = make_large(gpu, most_flushed);
   const GpuTimer timer(gpu);
   const Stream stream(gpu);
   Timed timed;
@@ -300,15 +346,36 @@ Timed time_problem(const Gpu& gpu, const std::string& folder, const TimedRequest
   timed.gate = smoke_gate(request.problem.pv);
   timed.accurate = timed.errors.rows > 0 && timed.errors.not_a_number == 0 &&
                    timed.errors.relative_l1 <= timed.gate.relative_l1 && timed.errors.worst_row <= timed.gate.worst_row;
+  timed.prologue_bytes = device::prologue_bytes(request.problem, tile).sum();
   try {
     // The workspace is as the last whole call left it.
     const Chain chain(gpu, folder, tile);
-    timed.kernel_ms = measure([&] {
-      chain.launch(runtime::ChainPart::attention, request.problem, call.arguments(), call.buffers.workspace, stream.get());
-    });
+    const auto measure_part = [&](const runtime::ChainPart part) {
+      return measure([&] { chain.launch(part, request.problem, call.arguments(), call.buffers.workspace, stream.get()); });
+    };
+    timed.kernel_ms = measure_part(runtime::ChainPart::attention);
+    timed.prologue_ms = measure_part(runtime::ChainPart::prologue);
   } catch (const std::runtime_error& problem) {
-    timed.note = std::string("the kernel could not be timed alone: ") + problem.what();
+    timed.note = std::string("kernel and prologue could not be timed alone: ") + problem.what();
   }
+  return timed;
+}
+
+TimedCopy time_copy(const Gpu& gpu) {
+  const Large from = make_large(gpu, most_copied);
+  const Large to = make_large(gpu, from.bytes);
+  TimedCopy timed;
+  timed.bytes = std::min(from.bytes, to.bytes);
+  if (timed.bytes == 0) return timed;
+  const GpuTimer timer(gpu);
+  const Stream stream(gpu);
+  const auto once = [&] {
+    return timer.time(stream.get(), [&] { timer.copy(to.memory->at(), from.memory->at(), timed.bytes, stream.get()); });
+  };
+  // A GPU that was idle takes a while to reach its clocks.
+  double spent = 0.0;
+  for (int i = 0; i < most_copies && spent < copy_warm_up_ms; ++i) spent += once();
+  for (int i = 0; i < copies; ++i) timed.milliseconds.push_back(once());
   return timed;
 }
 

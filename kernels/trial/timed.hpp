@@ -1,4 +1,4 @@
-// Times one problem on a GPU: the whole call, quantisation included, and the attention kernel alone.
+// Times one problem on a GPU: the whole call, quantisation included, the attention kernel alone, and all of the call but that.
 //
 // What is timed is the time between two events of the driver on a stream of its own. Before every run a buffer larger than the
 // caches is overwritten, so that every run finds the inputs in memory only, as a model's layer does. The same
@@ -15,7 +15,7 @@
 namespace sage::trial {
 
 struct TimedRequest {
-  device::Problem problem;  // q_heads and kv_heads alike, kv_len as q_len, no log-sum-exp
+  device::Problem problem;  // no log-sum-exp
   int runs = 0;             // 0: as many as half a second takes, 5 to 50
   int warm_up = 3;
 };
@@ -23,7 +23,9 @@ struct TimedRequest {
 struct Timed {
   std::string kernel;               // that the library chose
   std::vector<double> call_ms;      // one a run
-  std::vector<double> kernel_ms;    // empty where the kernel could not be launched alone, and `note` says why
+  std::vector<double> kernel_ms;    // empty where the parts could not be launched alone, and `note` says why
+  std::vector<double> prologue_ms;  // like kernel_ms
+  std::int64_t prologue_bytes = 0;  // device::prologue_bytes()
   std::string note;
   Errors errors;
   SmokeGate gate{};
@@ -33,6 +35,13 @@ struct Timed {
 
 // `folder`: where `gpu` has its code objects from. Throws std::runtime_error when a call of the driver fails.
 [[nodiscard]] Timed time_problem(const Gpu& gpu, const std::string& folder, const TimedRequest& request);
+
+// A copy by the driver, from memory of the GPU to memory of the GPU.
+struct TimedCopy {
+  std::size_t bytes = 0;             // of the copy: as many are read as written; 0: there is no memory for it
+  std::vector<double> milliseconds;  // one a run
+};
+[[nodiscard]] TimedCopy time_copy(const Gpu& gpu);
 
 // What a driver says of its GPU. Zero: it does not say.
 struct GpuFacts {

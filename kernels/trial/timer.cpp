@@ -22,6 +22,7 @@ GpuTimer::GpuTimer(const Gpu& gpu) {
   take(gpu, wait_, "hipEventSynchronize", "cuEventSynchronize");
   take(gpu, elapsed_, "hipEventElapsedTime", "cuEventElapsedTime");
   take(gpu, fill_, "hipMemsetD8Async", "cuMemsetD8Async");
+  take(gpu, copy_, "hipMemcpyDtoDAsync", "cuMemcpyDtoDAsync_v2");
   require(create_(&start_, 0), "making an event");
   require(create_(&stop_, 0), "making an event");
 }
@@ -33,6 +34,10 @@ GpuTimer::~GpuTimer() {
 
 void GpuTimer::fill(void* at, const unsigned char byte, const std::size_t bytes, void* stream) const {
   require(fill_(at, byte, bytes, stream), "filling");
+}
+
+void GpuTimer::copy(void* to, const void* from, const std::size_t bytes, void* stream) const {
+  require(copy_(to, from, bytes, stream), "copying");
 }
 
 void GpuTimer::record(void* event, void* stream) const { require(record_(event, stream), "recording an event"); }

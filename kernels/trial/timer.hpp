@@ -22,8 +22,9 @@ class GpuTimer {
     return elapsed();
   }
 
-  // Overwrites memory on the stream, without waiting.
+  // Overwrites, or copies, memory on the stream, without waiting.
   void fill(void* at, unsigned char byte, std::size_t bytes, void* stream) const;
+  void copy(void* to, const void* from, std::size_t bytes, void* stream) const;
 
  private:
   void record(void* event, void* stream) const;
@@ -37,6 +38,7 @@ class GpuTimer {
   int (*wait_)(void*) = nullptr;
   int (*elapsed_)(float*, void*, void*) = nullptr;
   int (*fill_)(void*, unsigned char, std::size_t, void*) = nullptr;
+  int (*copy_)(void*, const void*, std::size_t, void*) = nullptr;
 };
 
 }  // namespace sage::trial

@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 import xml.dom.minidom
 
@@ -34,17 +35,18 @@ def spread(median):
 
 def row(contender, tokens, speed, **more):
     accuracy = {"relative_l1": 0.01, "rmse": 4e-4, "worst_row": 0.02, "allowed_l1": 0.012, "allowed_worst_row": 0.05, "rows": 72, "passed": True}
-    one = {"contender": contender, "part": "call", "shape": {"batch": 4, "heads": 32, "tokens": tokens, "head_dim": 128, "causal": False},
+    one = {"contender": contender, "part": "call", "form": "plain",
+           "shape": {"batch": 4, "heads": 32, "kv_heads": 32, "tokens": tokens, "kv_tokens": tokens, "head_dim": 128, "causal": False, "lengths": []},
            "type": "f16", "kernel": "", "milliseconds": spread(4 * 4 * 32 * tokens ** 2 * 128 / speed / 1e9), "tflops": speed, "peak_share": None,
-           "accuracy": accuracy, "problem": ""}
+           "of_plain": None, "bytes": 0, "copy_ratio": None, "accuracy": accuracy, "problem": ""}
     one.update(more)
     return one
 
 
 def result(*rows):
-    return {"schema_version": 1, "tool": "a test", "time": "2026-12-01T03:00:00Z", "origin": "measured",
-            "device": {"name": "A GPU", "target": "gfx1201", "runtime": "", "driver_version": 0, "units": 64, "clock_mhz": 2970},
-            "method": {"clock": "driver events", "warm_up": 3, "flushed_bytes": 1 << 29}, "rows": list(rows), "tuning": None,
+    return {"schema_version": 2, "tool": "a test", "time": "2026-12-01T03:00:00Z", "origin": "measured",
+            "device": {"name": "A GPU", "target": "gfx1201", "runtime": "", "driver_version": 0, "units": 64, "clock_mhz": 2970, "copy_gbps": None},
+            "method": {"clock": "driver events", "warm_up": 3, "flushed_bytes": 1 << 29, "copied_bytes": 0}, "rows": list(rows), "tuning": None,
             "notes": ["a note"]}
 
 
@@ -91,7 +93,7 @@ class WithoutGpu(Folder):
             self.assertIn("the model has no figures for " + target, finished.stderr)
 
     def test_wrong_options_are_wrong_usage(self):
-        for wrong in (["--plot", "x.png"], ["--masks", "some"], ["--pv", "f32"], ["--head-dims", "512"], ["--tokens", "0"], ["--runs", "0"],
+        for wrong in (["--plot", "x.png"], ["--masks", "some"], ["--pv", "f32"], ["--head-dims", "512"], ["--tokens", "0"], ["--runs", "0"], ["--shapes", "round"],
                       ["--target", "rx9070"]):
             self.assertEqual(run("bench", *wrong).returncode, 2, wrong)
 
@@ -186,9 +188,9 @@ class Emulated(Folder):
         (version / "manifest.json").write_text(json.dumps(manifest))
         (self.prefix / "current").symlink_to("versions/0.1.0-test")
 
-    def bench(self, *arguments, **variables):
+    def bench(self, *arguments, heads=1, **variables):
         environment = {**BARE_ENVIRONMENT, "EMULATED_HIP_MILLISECONDS": "2", **variables}
-        return subprocess.run([BINARY, "bench", "--prefix", str(self.prefix), "--runtime", HIP, "--batch", "1", "--heads", "1", "--runs", "1",
+        return subprocess.run([BINARY, "bench", "--prefix", str(self.prefix), "--runtime", HIP, "--batch", "1", "--heads", str(heads), "--runs", "1",
                                *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
 
     def manifest(self):
@@ -205,12 +207,24 @@ class Emulated(Folder):
         self.assertEqual(told["device"]["target"], "gfx1201")
         self.assertEqual(told["device"]["name"], "Emulated GPU")
         self.assertGreater(told["method"]["flushed_bytes"], 0)
-        self.assertEqual(len([one for one in told["rows"] if one["contender"] == "sage f16"]), 2 * 2 * 2)
+        copied = told["method"]["copied_bytes"]
+        self.assertGreater(copied, 0)
+        self.assertAlmostEqual(told["device"]["copy_gbps"], 2 * copied / 2e-3 / 1e9)
+        self.assertEqual([one["part"] for one in told["rows"]], ["kernel", "prologue", "call"] * 8)
         for one in told["rows"]:
             self.assertEqual(one["problem"], "")
             self.assertEqual(one["milliseconds"], {"min": 2.0, "median": 2.0, "max": 2.0, "runs": 1})
-            operations = (2 if one["shape"]["causal"] else 4) * 64 ** 2 * one["shape"]["head_dim"]
-            self.assertAlmostEqual(one["tflops"], operations / 2e-3 / 1e12)
+            if one["part"] == "prologue":
+                # Q, K, V read, K once more, two times int8 and V^T written; 64 tokens take the room of 128 keys.
+                least = 64 * one["shape"]["head_dim"] * (4 * 2 + 1)
+                self.assertGreater(one["bytes"], least)
+                self.assertLess(one["bytes"], 2 * least)
+                self.assertAlmostEqual(one["copy_ratio"], 2 * copied / one["bytes"])
+                self.assertIsNone(one["tflops"])
+            else:
+                operations = (2 if one["shape"]["causal"] else 4) * 64 ** 2 * one["shape"]["head_dim"]
+                self.assertAlmostEqual(one["tflops"], operations / 2e-3 / 1e12)
+                self.assertEqual(one["bytes"], 0)
             self.assertTrue(one["accuracy"]["passed"])
             self.assertGreater(one["accuracy"]["relative_l1"], 1e-4)
             self.assertLess(one["accuracy"]["relative_l1"], 0.042)
@@ -220,14 +234,50 @@ class Emulated(Folder):
     def test_the_table_says_what_is_unknown(self):
         finished = self.bench("--tokens", "64", "--head-dims", "64", "--masks", "dense", "--pv", "f16")
         self.assertEqual((finished.returncode, finished.stderr), (0, ""))
-        self.assertRegex(finished.stdout, r"64 +sage f16, kernel +2\.000 +\(2\.000 to 2\.000\) +0\.0 +unknown")
+        self.assertRegex(finished.stdout, r"\n +64  sage f16 +0\.00 0\.00-0\.00     \?   0\.00 0\.00-0\.00  2000 +[0-9.]+  0\.0[0-9]+\n")
         self.assertIn("note: the share of the peak is unknown", finished.stdout)
+
+    def test_other_shapes_stand_beside_the_plain_one(self):
+        finished = self.bench("--tokens", "100", "--head-dims", "64", "--masks", "dense", "--pv", "f16", "--shapes", "plain,gqa,tail,cross",
+                              "--json", heads=4)
+        self.assertEqual(finished.returncode, 0, finished.stderr + finished.stdout)
+        told = json.loads(finished.stdout)
+        jsonschema.validate(told, SCHEMA)
+        kernels = [one for one in told["rows"] if one["part"] == "kernel"]
+        extents = [(one["form"], *(one["shape"][name] for name in ("heads", "kv_heads", "tokens", "kv_tokens"))) for one in kernels]
+        self.assertEqual(extents, [("plain", 4, 4, 100, 100), ("gqa", 4, 1, 100, 100), ("tail", 4, 4, 99, 99), ("tail", 4, 4, 7, 7),
+                                   ("cross", 4, 4, 50, 200)])
+        self.assertTrue(all(one["accuracy"]["passed"] for one in told["rows"]))
+        # All take as long: a speed is as its work.
+        self.assertIsNone(kernels[0]["of_plain"])
+        for one in kernels[1:]:
+            self.assertAlmostEqual(one["of_plain"], one["shape"]["tokens"] * one["shape"]["kv_tokens"] / 100 ** 2)
+        self.assertEqual([one["of_plain"] for one in told["rows"] if one["part"] == "prologue"], [None] * 5)
+
+    def test_shapes_that_cannot_be_made_are_told(self):
+        finished = self.bench("--tokens", "64", "--shapes", "gqa")
+        self.assertEqual((finished.returncode, finished.stdout), (1, ""))
+        self.assertIn("none can be made here", finished.stderr)
+
+    def test_an_interrupt_while_the_gpu_is_looked_for_is_one(self):
+        for more in ([], ["--tune"]):
+            sign = self.folder / "hangs"
+            process = subprocess.Popen([BINARY, "bench", "--prefix", str(self.prefix), "--runtime", HIP, *more], stdin=subprocess.DEVNULL,
+                                       env={**BARE_ENVIRONMENT, "EMULATED_HIP_HANG": str(sign)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while not sign.exists() and process.poll() is None:
+                time.sleep(0.01)
+            process.send_signal(signal.SIGINT)
+            output, errors = process.communicate(timeout=120)
+            self.assertEqual((process.returncode, output), (130, ""), errors)
+            self.assertIn("interrupted: nothing was measured", errors)
+            sign.unlink()
 
     def test_wrong_numbers_have_no_speed(self):
         finished = self.bench("--tokens", "64", "--head-dims", "64", "--masks", "dense", "--pv", "f16", EMULATED_HIP_WRONG="1")
         self.assertEqual(finished.returncode, 1, finished.stdout)
-        self.assertEqual(finished.stdout.count("no speed: wrong numbers"), 2)
-        self.assertNotIn("2.000", finished.stdout)
+        self.assertEqual(finished.stdout.count("no speed: wrong numbers"), 1)
+        self.assertNotIn("0.00-", finished.stdout)
+        self.assertNotIn(" 2000 ", finished.stdout)
 
     def test_what_has_no_kernel_is_told(self):
         finished = self.bench("--tokens", "64", "--head-dims", "96", "--masks", "dense", "--pv", "f16")

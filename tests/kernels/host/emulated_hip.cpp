@@ -5,7 +5,7 @@
 //
 // Events give times of the host's clock, or, with the environment variable EMULATED_HIP_MILLISECONDS, always that one; half of it
 // after a kernel whose name contains EMULATED_HIP_FASTER. EMULATED_HIP_WRONG spoils every output, EMULATED_HIP_CRASH ends the
-// process at the first launch.
+// process at the first launch. EMULATED_HIP_HANG is a file that hipInit makes before it hangs.
 //
 // It is as strict as the real loader where the caller could be wrong: a module must be a code object for the device's
 // target, a function must be one of its kernels, and a kernel that leaves its buffers makes the launch fail.
@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "code_object/code_object.hpp"
@@ -42,6 +43,7 @@ using sage::trial::Kernel;
 enum HipResult : int {
   success = 0,
   invalid_value = 1,
+  out_of_memory = 2,
   no_binary_for_gpu = 209,
   not_found = 500,
   launch_failure = 719,
@@ -254,6 +256,10 @@ int hipModuleLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz,
 }
 
 int hipInit(unsigned) {
+  if (const char* const sign = std::getenv("EMULATED_HIP_HANG")) {
+    if (std::FILE* const file = std::fopen(sign, "w")) std::fclose(file);
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
   return success;
 }
 int hipSetDevice(int device) {
@@ -264,7 +270,11 @@ int hipDriverGetVersion(int* version) {
   return success;
 }
 
+// No more at a time: what a benchmark overwrites and copies is as large as fits.
+constexpr std::size_t most_allocated = std::size_t{16} << 20U;
+
 int hipMalloc(void** at, std::size_t bytes) {
+  if (bytes > most_allocated) return out_of_memory;
   *at = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   return *at != nullptr ? success : invalid_value;
 }
@@ -278,6 +288,10 @@ int hipMemsetD8(void* at, unsigned char byte, std::size_t bytes) {
 }
 int hipMemsetD8Async(void* at, unsigned char byte, std::size_t bytes, void* /*stream*/) {
   return hipMemsetD8(at, byte, bytes);
+}
+int hipMemcpyDtoDAsync(void* to, const void* from, std::size_t bytes, void* /*stream*/) {
+  std::memcpy(to, from, bytes);
+  return success;
 }
 int hipMemcpyHtoD(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);

@@ -18,11 +18,13 @@ BenchTrial good_trial() {
   trial.kernel = "sage_attention_d128_F16_LONG";
   trial.call_ms = {12.0, 11.0, 13.0};
   trial.kernel_ms = {10.0, 10.5, 9.5};
+  trial.prologue_ms = {0.5, 0.4, 0.6};
+  trial.prologue_bytes = 1'000'000'000;
   trial.accuracy = {0.0104, 4e-4, 0.02, 0.012, 0.05, 72, true};
   return trial;
 }
 
-const BenchCase large{{4, 32, 8192, 128, false}, device::PvType::f16};
+const BenchCase large{plain_shape(4, 32, 8192, 128, false), device::PvType::f16, BenchForm::plain, 8192};
 
 TuneTrial timed(const std::string& shape_class, const std::string& kernel, double milliseconds) {
   TuneTrial trial;
@@ -47,8 +49,41 @@ TEST_CASE("bench: shapes are those that were asked for, fp8 only where there is 
   CHECK(case_text(cases[0]) == "4x32x777x96 causal f16");
 }
 
+TEST_CASE("bench: other shapes of the same work stand beside the plain one") {
+  BenchWish wish;
+  wish.tokens = {1024};
+  wish.head_dims = {64};
+  wish.pv = {"f16"};
+  wish.shapes = {"plain", "gqa", "tail", "cross"};
+  const auto cases = bench_cases(wish, true);
+  std::vector<std::string> texts;
+  for (const BenchCase& one : cases) {
+    texts.push_back(case_text(one));
+    CHECK(cases[one.shape.causal ? 5 : 0].is_plain_of(one));
+    CHECK(!cases[one.shape.causal ? 0 : 5].is_plain_of(one));
+  }
+  // Causal attention of half as many queries sees other keys: there is no cross of it.
+  CHECK(texts == std::vector<std::string>{"4x32x1024x64 dense f16", "4x32/8x1024x64 dense f16", "4x32x1023x64 dense f16",
+                                          "4x32x931x64 dense f16", "4x32x512:2048x64 dense f16", "4x32x1024x64 causal f16",
+                                          "4x32/8x1024x64 causal f16", "4x32x1023x64 causal f16", "4x32x931x64 causal f16"});
+  wish.tokens = {1};
+  wish.heads = 6;
+  CHECK(bench_cases(wish, true).size() == 2);
+}
+
+TEST_CASE("bench: a problem has all of its shape") {
+  const device::Problem problem = problem_of(case_from_text("4x32/8x512:2048x64 causal fp8").value());
+  CHECK(problem.q_heads == 32);
+  CHECK(problem.kv_heads == 8);
+  CHECK(problem.q_len == 512);
+  CHECK(problem.kv_len == 2048);
+  CHECK(problem.mask == SAGE_MASK_CAUSAL_TOP_LEFT);
+}
+
 TEST_CASE("bench: a case is told in words that only mean it") {
-  for (const BenchCase& one : bench_cases({}, true)) {
+  BenchWish wish;
+  wish.shapes = {"plain", "gqa", "tail", "cross"};
+  for (const BenchCase& one : bench_cases(wish, true)) {
     const Result<BenchCase> read = case_from_text(case_text(one));
     REQUIRE(read.ok());
     CHECK(read->shape == one.shape);
@@ -56,25 +91,34 @@ TEST_CASE("bench: a case is told in words that only mean it") {
   }
   for (const char* text : {"", "4x32x8192x128", "4x32x8192 dense f16", "4x32x8192x128 dense", "0x32x8192x128 dense f16",
                            "4x32x8192x128 dense f32", "4x32x8192x512 dense f16", "4x32x99999999x64 dense f16", "-4x32x8192x128 dense f16",
+                           "4x32/5x8192x128 dense f16", "4x32/0x8192x128 dense f16", "4/4x32x8192x128 dense f16", "4x32x8192:x128 dense f16",
+                           "4x32x8192:1:1x128 dense f16",
                            "4x32x8192x128 dense f16 more"}) {
     CAPTURE(text);
     CHECK(!case_from_text(text).ok());
   }
 }
 
-TEST_CASE("bench: a trial gives a row for the kernel and one for the call") {
+TEST_CASE("bench: a trial gives rows for the kernel, the prologue and the call") {
   BenchDevice device;
   device.target = "gfx1201";
   device.units = 64;
   device.clock_mhz = 2970;
   const auto rows = rows_of(good_trial(), large, device);
-  REQUIRE(rows.size() == 2);
+  REQUIRE(rows.size() == 3);
   CHECK(rows[0].part == BenchPart::kernel);
   CHECK(rows[0].milliseconds->median == 10.0);
-  CHECK(rows[1].milliseconds->median == 12.0);
+  CHECK(rows[1].part == BenchPart::prologue);
+  CHECK(rows[1].milliseconds->median == 0.5);
+  CHECK(rows[1].bytes == 1'000'000'000);
+  CHECK(std::isnan(rows[1].tflops));
+  CHECK(std::isnan(rows[1].copy_ratio));
+  CHECK(rows[2].milliseconds->median == 12.0);
   CHECK(rows[0].tflops == doctest::Approx(439.8).epsilon(0.001));
   // 2 / (1/389 + 1/195) TFLOPS is the peak of int8 and f16 together.
   CHECK(rows[0].peak_share == doctest::Approx(439.8 / 259.5).epsilon(0.01));
+  device.copy_gbps = 2500.0;  // 0.4 ms for the bytes
+  CHECK(rows_of(good_trial(), large, device)[1].copy_ratio == doctest::Approx(1.25));
   device.units = 0;
   CHECK(std::isnan(rows_of(good_trial(), large, device)[0].peak_share));
 }
@@ -100,10 +144,12 @@ TEST_CASE("bench: what did not run has its reason, and no figure") {
   }
   trial = good_trial();
   trial.kernel_ms.clear();
-  trial.note = "the kernel could not be timed alone: x";
+  trial.prologue_ms.clear();
+  trial.note = "kernel and prologue could not be timed alone: x";
   const auto rows = rows_of(trial, large, {});
   CHECK(rows[0].problem == trial.note);
-  CHECK(rows[1].problem == "");
+  CHECK(rows[1].problem == trial.note);
+  CHECK(rows[2].problem == "");
 }
 
 TEST_CASE("bench: peaks are those of the makers") {

@@ -11,7 +11,7 @@ inline BenchRow sample_row(const std::string& contender, BenchPart part, std::ui
   BenchRow row;
   row.contender = contender;
   row.part = part;
-  row.shape = {4, 32, tokens, 128, false};
+  row.shape = plain_shape(4, 32, tokens, 128, false);
   row.kernel = "sage_attention_d128_F16_LONG";
   row.milliseconds = spread_of({milliseconds * 0.97, milliseconds, milliseconds * 1.06});
   row.tflops = tflops_of(row.shape, milliseconds);
@@ -34,12 +34,17 @@ inline BenchResult sample_result() {
   BenchResult result;
   result.tool = "sage-doctor 0.1.0";
   result.time = "2026-12-01T03:00:00Z";
-  result.device = {"AMD Radeon RX 9070 XT", "gfx1201", "/opt/rocm/lib/libamdhip64.so.7", 70226015, 64, 2970};
-  result.method = {"driver events", 3, 512u << 20};
+  result.device = {"AMD Radeon RX 9070 XT", "gfx1201", "/opt/rocm/lib/libamdhip64.so.7", 70226015, 64, 2970, 560.0};
+  result.method = {"driver events", 3, 512u << 20, 512u << 20};
   for (const std::uint32_t tokens : {1024u, 2048u, 4096u, 8192u}) {
     const double quadratic = 1e-7 * tokens * tokens;
     result.rows.push_back(sample_row("sage f16", BenchPart::kernel, tokens, quadratic + 0.02));
     result.rows.push_back(sample_row("sage f16", BenchPart::call, tokens, quadratic + 0.1));
+    BenchRow prologue = sample_row("sage f16", BenchPart::prologue, tokens, 1e-5 * tokens);
+    prologue.tflops = prologue.peak_share = not_known;
+    prologue.bytes = std::uint64_t{4096} * tokens;
+    prologue.copy_ratio = 1.37;
+    result.rows.push_back(prologue);
     result.rows.push_back(sample_row("sdpa flash", BenchPart::call, tokens, 1.6 * quadratic + 0.02));
   }
   return result;
