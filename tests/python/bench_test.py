@@ -29,6 +29,9 @@ SOURCE = Path(__file__).resolve().parents[2]
 CPU = torch.device("cpu") if torch is not None else None
 
 
+FACTS = {"name": "stand-in", "target": "sm_90", "runtime": "", "driver_version": 0, "units": 132, "clock_mhz": 1980, "copy_gbps": None}
+
+
 class FakeClock:
     """Runs what is timed, and tells times that were set."""
 
@@ -62,7 +65,7 @@ class Bench(unittest.TestCase):
         self.notes = []
 
     def run_with(self, found, *more, clock=None):
-        return bench.run(wish(*more), CPU, clock or FakeClock(), found, self.notes, lambda text: None)
+        return bench.run(wish(*more), CPU, FACTS, clock or FakeClock(), found, self.notes, lambda text: None)
 
     def test_our_kernels_are_measured_with_their_accuracy(self):
         clock = FakeClock()
@@ -78,6 +81,52 @@ class Bench(unittest.TestCase):
             self.assertAlmostEqual(row["tflops"], (2 if row["shape"]["causal"] else 4) * 2 * row["shape"]["tokens"] ** 2 * 64 / 1e-3 / 1e12)
         self.assertEqual(clock.calls, 4 * (bench.WARM_UP + 4))
         self.assertEqual(len(self.library.launches), 4 * (1 + bench.WARM_UP + 4))
+
+    def test_other_shapes_stand_beside_the_plain_one(self):
+        found = contenders.available(1 << 20, self.notes)
+        rows = self.run_with([one for one in found if one.ours], "--heads", "4", "--tokens", "100", "--shapes", "plain,gqa,varlen",
+                             clock=FakeClock([2.0]))
+        self.assertEqual({row["problem"] for row in rows}, {""})
+        # Packed sequences have no fp8 function.
+        self.assertEqual([(row["form"], row["contender"]) for row in rows[:5]],
+                         [("plain", "sage f16"), ("plain", "sage fp8"), ("gqa", "sage f16"), ("gqa", "sage fp8"), ("varlen", "sage f16")])
+        for row in rows:
+            self.assertTrue(row["accuracy"]["passed"])
+            self.assertLess(row["accuracy"]["relative_l1"], 1e-3)
+        self.assertEqual(rows[2]["shape"]["kv_heads"], 1)
+        self.assertEqual([row["of_plain"] for row in rows[:4]], [None, None, 1.0, 1.0])
+        lengths = rows[4]["shape"]["lengths"]
+        self.assertEqual(lengths, [37, 27, 19, 11, 6])
+        self.assertAlmostEqual(rows[4]["tflops"], 4 * 4 * 64 * sum(length ** 2 for length in lengths) / 2e-3 / 1e12)
+        self.assertAlmostEqual(rows[4]["of_plain"], sum(length ** 2 for length in lengths) / 100 ** 2)
+        self.assertAlmostEqual(rows[9]["tflops"], rows[4]["tflops"] / 2)
+        table = bench.table(self.whole(rows))
+        self.assertTrue(all(len(line) <= 80 for line in table.splitlines()), table)
+        self.assertIn("4 heads, 5 packed sequences", table)
+        self.assertRegex(table, r"sage f16 .* 100 % ")
+
+    def test_a_wrong_sequence_is_seen(self):
+        def packed(q, k, v, at, is_causal):
+            out = torch.zeros_like(q)
+            for first, last in zip(at[:-1], at[1:]):
+                part = [tensor[first:last].transpose(0, 1)[None] for tensor in (q, k, v)]
+                out[first:last] = exact(*part, is_causal)[0].transpose(0, 1)
+            out[at[-2]:] *= 1.5
+            return out
+
+        rows = self.run_with([contenders.Contender("off", exact, packed=packed)], "--tokens", "100", "--masks", "dense", "--shapes", "varlen")
+        self.assertRegex(rows[0]["problem"], "^wrong numbers")
+
+    def test_a_speed_is_a_share_of_the_peak_where_that_is_known(self):
+        # As kernels/model/peak.cpp: 2 / (1 / 8192 + 1 / 4096) operations for each of 132 units and 1980 MHz.
+        self.assertAlmostEqual(bench.peak_of(FACTS, ("int8", "f16")), 1427.4, 1)
+        self.assertAlmostEqual(bench.peak_of(FACTS, ("f16", "f16")), 1070.5, 1)
+        self.assertIsNone(bench.peak_of(FACTS, None))
+        self.assertIsNone(bench.peak_of({**FACTS, "units": 0}, ("int8", "f16")))
+        self.assertIsNone(bench.peak_of({**FACTS, "target": "gfx1201"}, ("int8", "f16")))
+        self.assertIsNone(bench.peak_of({**FACTS, "target": "sm_80"}, ("int8", "fp8")))
+        row = self.run_with([contenders.Contender("exact", exact, products=("f16", "f16"))], "--tokens", "64", "--masks", "dense")[0]
+        self.assertAlmostEqual(row["peak_share"], row["tflops"] / bench.peak_of(FACTS, ("f16", "f16")))
 
     def test_medians_and_the_number_of_runs(self):
         times = [100.0] * bench.WARM_UP + [5.0, 1.0, 3.0, 4.0, 2.0]
@@ -183,8 +232,7 @@ class Bench(unittest.TestCase):
         self.assertIn("sageattention is installed and fails to load: RuntimeError: CUDA error", self.notes)
 
     def whole(self, rows):
-        device = {"name": "stand-in", "target": "gfx1201", "runtime": "", "driver_version": 0, "units": 0, "clock_mhz": 0}
-        return bench.result(device, FakeClock(), rows, ["a note"], datetime.datetime(2026, 12, 1, 3))
+        return bench.result({**FACTS, "target": "gfx1201", "units": 0, "clock_mhz": 0}, FakeClock(), rows, ["a note"], datetime.datetime(2026, 12, 1, 3))
 
     def some_result(self):
         def wrong(q, k, v, is_causal):
@@ -210,7 +258,7 @@ class Bench(unittest.TestCase):
         self.assertIn("nothing can be measured here: there is none", errors.getvalue())
 
     def test_wrong_options_are_refused(self):
-        for given in (["--tokens", "0"], ["--masks", "some"], ["--head-dims", "x"], ["--type", "f32"]):
+        for given in (["--tokens", "0"], ["--masks", "some"], ["--head-dims", "x"], ["--type", "f32"], ["--shapes", "round"]):
             with self.assertRaises(SystemExit) as ended, contextlib.redirect_stderr(io.StringIO()):
                 bench.parser().parse_args(given)
             self.assertEqual(ended.exception.code, 2)

@@ -14,6 +14,7 @@ from .attention import attend
 from .errors import LibraryError
 from .fallback import original
 from .runtime import HIP
+from .varlen import sageattn_varlen
 
 # What an output may be off, relative L1 and worst row: the limits that `sage-doctor build` holds kernels to. bfloat16 rounds
 # to 2^-9 on top.
@@ -25,15 +26,18 @@ BF16_MORE = 0.002
 class Contender:
     """name; limits: relative L1 and worst row; run(q, k, v, is_causal); ours: a failure of it is an error.
 
-    largest: elements of the score matrix [B, H, N, N] beyond which it is left out, or None.
+    largest: elements of the score matrix [B, H, N, N] beyond which it is left out, or None. packed(q, k, v, boundaries,
+    is_causal): the same of packed sequences, or None. products: types in which its two products are multiplied, or None.
     """
 
-    def __init__(self, name, run, limits=F16_LIMITS, ours=False, largest=None):
+    def __init__(self, name, run, limits=F16_LIMITS, ours=False, largest=None, packed=None, products=None):
         self.name = name
         self.run = run
         self.limits = limits
         self.ours = ours
         self.largest = largest
+        self.packed = packed
+        self.products = products
 
 
 def _ours(fp8):
@@ -43,8 +47,17 @@ def _ours(fp8):
     return run
 
 
+def _packed(q, k, v, boundaries, is_causal):
+    return sageattn_varlen(q, k, v, boundaries, boundaries, is_causal=is_causal, fallback="raise")
+
+
+def _grouped(q, k):
+    """What SDPA wants to be told of fewer heads of K and V; torch before 2.5 has no such argument, and none is given it."""
+    return {"enable_gqa": True} if q.shape[1] != k.shape[1] else {}
+
+
 def _default(q, k, v, is_causal):
-    return original()(q, k, v, is_causal=is_causal)
+    return original()(q, k, v, is_causal=is_causal, **_grouped(q, k))
 
 
 def _backend(backend):
@@ -52,7 +65,7 @@ def _backend(backend):
 
     def run(q, k, v, is_causal):
         with kernels(backend):
-            return original()(q, k, v, is_causal=is_causal)
+            return original()(q, k, v, is_causal=is_causal, **_grouped(q, k))
 
     return run
 
@@ -91,15 +104,17 @@ def _installed(name):
 
 def available(math_elements, notes):
     """The contenders of this environment. math_elements: score elements that the math backend may have in memory."""
-    found = [Contender("sage f16", _ours(False), ours=True), Contender("sage fp8", _ours(True), FP8_LIMITS, ours=True)]
+    found = [Contender("sage f16", _ours(False), ours=True, packed=_packed, products=("int8", "f16")),
+             Contender("sage fp8", _ours(True), FP8_LIMITS, ours=True, products=("int8", "fp8"))]
     if hasattr(torch.nn, "attention"):
         for name, backend in _backends():
-            found.append(Contender(f"sdpa {name}", _backend(backend), largest=math_elements if name == "math" else None))
+            found.append(Contender(f"sdpa {name}", _backend(backend), largest=math_elements if name == "math" else None,
+                                   products=("f16", "f16")))
     else:
         notes.append(f"PyTorch {torch.__version__} does not let a backend be chosen; only its default is compared")
     with contextlib.suppress(LibraryError):
         original()
-        found.append(Contender("sdpa default", _default))
+        found.append(Contender("sdpa default", _default, products=("f16", "f16")))
     for name, make in (("sageattention", _sageattention), ("flash_attn", _flash_attn)):
         try:
             module = _installed(name)
@@ -110,8 +125,8 @@ def available(math_elements, notes):
             continue
         if getattr(module, "__version__", "") == alias.VERSION:
             continue  # leads here
-        # The version that it takes by itself may be one with fp8.
-        found.append(Contender(name, make(module), FP8_LIMITS))
+        # The version that it takes by itself may be one with fp8, so what it multiplies in is not known.
+        found.append(Contender(name, make(module), FP8_LIMITS, products=("f16", "f16") if name == "flash_attn" else None))
     return found
 
 
