@@ -21,7 +21,8 @@ constexpr double right = 16;
 constexpr double top = 34;
 constexpr double bottom = 48;
 constexpr double margin = 16;
-constexpr double head = 64;
+constexpr double head = 88;
+constexpr double subtitle_line = 16;
 constexpr double legend_line = 22;
 constexpr double legend_width = panel_width / 2;
 constexpr std::size_t panels_a_row = 2;
@@ -93,7 +94,9 @@ class SpeedPlot {
         legend_top + legend_line * static_cast<double>((series_.size() + columns * 2 - 1) / (columns * 2)) + 2 * margin;
     std::string text = svg::open(width, height, title());
     text += svg::text_at(margin, 26, title(), with(svg::ink, " font-size=\"17\" font-weight=\"600\""));
-    text += svg::text_at(margin, 46, subtitle(), with(svg::pale_ink, " font-size=\"12\""));
+    double y = 30;
+    for (const std::string& one : subtitles())
+      text += svg::text_at(margin, y += subtitle_line, one, with(svg::pale_ink, " font-size=\"12\""));
     if (panels_.empty()) text += svg::text_at(margin, head + 20, nothing, svg::ink);
     std::size_t i = 0;
     for (const auto& [which, points] : panels_) {
@@ -110,7 +113,9 @@ class SpeedPlot {
 
   /// The same in pieces, which a page sets side by side where it is wide enough.
   std::string pieces() const {
-    std::string html = "<p>" + xml_text(subtitle()) + "</p>\n<div class=\"pieces\">\n";
+    std::string html = "<p>";
+    for (const std::string& one : subtitles()) html += xml_text(one) + "<br>\n";
+    html += "</p>\n<div class=\"pieces\">\n";
     for (const Series& series : series_)
       html += svg::open(legend_width, legend_line, series_name(series), false) + legend(series, 8, legend_line / 2) +
               "</svg>\n";
@@ -134,10 +139,12 @@ class SpeedPlot {
     const BenchDevice& device = result_.device;
     return "Attention on " + (device.name.empty() ? device.target : device.name + " (" + device.target + ")");
   }
-  std::string subtitle() const {
-    return std::string(bench_formula) + "; medians, thin lines from slowest to fastest run" +
-           (result_.method.flushed_bytes > 0 ? ", caches cold" : "") + ". " + result_.tool + ", " +
-           result_.time.substr(0, 10);
+  /// Short enough for the width of one panel.
+  std::vector<std::string> subtitles() const {
+    return {std::string(bench_formula),
+            std::string("medians; thin lines: slowest to fastest run") +
+                (result_.method.flushed_bytes > 0 ? "; caches cold" : ""),
+            result_.tool + ", " + result_.time.substr(0, 10)};
   }
 
   /// Of its colour and marker: kernel and call of a contender share them.

@@ -66,3 +66,14 @@ TEST_CASE("prologue: K and V of fewer heads are fewer bytes") {
   CHECK(all - some > elements(p) * (3 * 2 + 1 + 2) * 3 / 4);
   CHECK(some > elements(p) * 3);
 }
+
+TEST_CASE("prologue: of sm_90 only K where Q and V stay, K and V where V does not") {
+  Problem p = problem(PvType::f16);
+  const std::int64_t k = elements(p) * (2 + 2 + 1);
+  CHECK(prologue_bytes(p, tile(Family::sm90)).sum() > k);
+  CHECK(prologue_bytes(p, tile(Family::sm90)).sum() < k * 103 / 100);
+  p.io_type = SAGE_TYPE_BF16;  // V is scaled: read for its maximum, then once more
+  const std::int64_t kv = k + elements(p) * (2 + 2 + 2);
+  CHECK(prologue_bytes(p, tile(Family::sm90)).sum() > kv);
+  CHECK(prologue_bytes(p, tile(Family::sm90)).sum() < kv * 103 / 100);
+}
