@@ -85,7 +85,7 @@ std::vector<BenchRow> rows_of(const BenchTrial& trial, const BenchCase& what, co
 
 Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, const Facts& facts,
                             const BenchProgress& progress) {
-  BenchRequest request{place.library, place.kernels, "", {}, wish.runs};
+  BenchRequest request{place.library, place.kernels, "", {}, wish.runs, false};
   progress("looking for the GPU", 0, 0);
   const Result<BenchRun> opened = find_gpu(request, place.runtimes, place.work);
   if (!opened) return opened.error();

@@ -36,6 +36,8 @@ Job job_of(const BenchRequest& request, const std::string& output) {
                    request.runtime,
                    "--runs",
                    std::to_string(request.runs),
+                   "--parts",
+                   request.kernel_only ? "kernel" : "all",
                    "--output",
                    output};
   for (const BenchCase& one : request.cases) job.arguments.insert(job.arguments.end(), {"--case", case_text(one)});

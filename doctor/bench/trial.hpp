@@ -88,6 +88,7 @@ struct BenchRequest {
   std::string runtime;  ///< driver library
   std::vector<BenchCase> cases;
   std::uint32_t runs = 0;
+  bool kernel_only = false;  ///< no time of the call and of the prologue is wanted
 };
 
 struct BenchRuns {

@@ -32,19 +32,21 @@ Asked read_arguments(const std::vector<std::string>& arguments) {
     asked.good = asked.good && one.ok();
     if (one) asked.cases.push_back(*one);
   }
-  for (const char* name : {"--library", "--kernels", "--runtime", "--runs", "--output"}) {
+  for (const char* name : {"--library", "--kernels", "--runtime", "--runs", "--parts", "--output"}) {
     asked.good = asked.good && asked.options.count(name) == 1;
   }
   return asked;
 }
 
-BenchTrial time_case(const trial::Gpu& gpu, const std::string& folder, const BenchCase& what, int runs) {
+BenchTrial time_case(const trial::Gpu& gpu, const std::string& folder, const BenchCase& what, int runs,
+                     bool kernel_only) {
   BenchTrial told;
   told.what = case_text(what);
   try {
     trial::TimedRequest request;
     request.problem = problem_of(what);
     request.runs = runs;
+    request.kernel_only = kernel_only;
     const trial::Timed timed = trial::time_problem(gpu, folder, request);
     told.kernel = timed.kernel;
     told.call_ms = timed.call_ms;
@@ -89,7 +91,7 @@ BenchRun run_cases(const Asked& asked) {
         run.device.copy_gbps = 2.0 * static_cast<double>(copy.bytes) / (time.median * 1e6);
     }
     for (const BenchCase& one : asked.cases) {
-      run.trials.push_back(time_case(gpu, folder, one, runs));
+      run.trials.push_back(time_case(gpu, folder, one, runs, asked.options.at("--parts") == "kernel"));
       // After a launch that failed the driver refuses everything.
       if (!run.trials.back().problem.empty()) break;
     }

@@ -83,7 +83,7 @@ class Tuner {
     if (manifest_.source_sha256 != device_text_digest()) {
       return Error{0, "the installed kernels were built from another version of the source: sage-doctor build"};
     }
-    BenchRequest request{place_.library, place_.kernels, "", {}, settings_.wish.runs};
+    BenchRequest request{place_.library, place_.kernels, "", {}, settings_.wish.runs, true};
     progress_("looking for the GPU", 0, 0);
     Result<BenchRun> opened = find_gpu(request, place_.runtimes, place_.work);
     if (!opened) return opened.error();
@@ -245,7 +245,7 @@ class Tuner {
     for (const Candidate& one : candidates_) {
       Result<std::string> folder = folder_for(one);
       if (!folder) return folder.error();
-      BenchRequest request{place_.library, *folder, runtime_, {}, settings_.wish.runs};
+      BenchRequest request{place_.library, *folder, runtime_, {}, settings_.wish.runs, true};
       for (const TuneCase& what : cases_of(*one.tile)) request.cases.push_back(what.what);
       requests.push_back(std::move(request));
     }

@@ -18,11 +18,12 @@ struct TimedRequest {
   device::Problem problem;  // no log-sum-exp
   int runs = 0;             // 0: as many as half a second takes, 5 to 50
   int warm_up = 3;
+  bool kernel_only = false;  // the call runs once, for its numbers, and only the attention kernel is timed
 };
 
 struct Timed {
   std::string kernel;               // that the library chose
-  std::vector<double> call_ms;      // one a run
+  std::vector<double> call_ms;      // one a run; empty with kernel_only, like prologue_ms
   std::vector<double> kernel_ms;    // empty where the parts could not be launched alone, and `note` says why
   std::vector<double> prologue_ms;  // like kernel_ms
   std::int64_t prologue_bytes = 0;  // device::prologue_bytes()
