@@ -94,6 +94,7 @@ Result<BenchResult> measure(const BenchPlace& place, const BenchWish& wish, cons
   add_facts_of_gpu(facts, result.device);
   result.method = {"driver events", 3, 0, opened->copied_bytes};
   if (!opened->tuning.empty()) result.notes.push_back(opened->tuning);
+  if (!opened->no_copy.empty()) result.notes.push_back("the speed of a copy is unknown: " + opened->no_copy);
 
   const std::vector<BenchCase> cases = bench_cases(wish, opened->fp8);
   if (cases.empty())

@@ -62,6 +62,7 @@ struct BenchRun {
   bool fp8 = false;
   std::string tuning;  ///< sage_context_tuning()
   std::uint64_t copied_bytes = 0;
+  std::string no_copy;  ///< why a copy was not timed
   std::vector<BenchTrial> trials;
 
   template <class Visitor>
@@ -72,6 +73,7 @@ struct BenchRun {
     visit("fp8", &BenchRun::fp8);
     visit("tuning", &BenchRun::tuning);
     visit("copied_bytes", &BenchRun::copied_bytes);
+    visit("no_copy", &BenchRun::no_copy);
     visit("trials", &BenchRun::trials);
   }
 };

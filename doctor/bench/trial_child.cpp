@@ -66,6 +66,20 @@ BenchTrial time_case(const trial::Gpu& gpu, const std::string& folder, const Ben
   return told;
 }
 
+/// What the cases are measured with is worth more than this: without it they have no ratio.
+void time_copy(const trial::Gpu& gpu, BenchRun& run) {
+  try {
+    const trial::TimedCopy copy = trial::time_copy(gpu);
+    run.copied_bytes = copy.bytes;
+    if (const BenchSpread time = spread_of(copy.milliseconds); time.median > 0.0)
+      run.device.copy_gbps = 2.0 * static_cast<double>(copy.bytes) / (time.median * 1e6);
+    else
+      run.no_copy = "there is no memory for a large copy";
+  } catch (const std::runtime_error& problem) {
+    run.no_copy = problem.what();
+  }
+}
+
 BenchRun run_cases(const Asked& asked) {
   BenchRun run;
   try {
@@ -84,12 +98,7 @@ BenchRun run_cases(const Asked& asked) {
     run.tuning = gpu.tuning();
     const int runs = static_cast<int>(parse_number(asked.options.at("--runs")).value_or(0));
     run.state = BenchState::ran;
-    if (asked.cases.empty()) {
-      const trial::TimedCopy copy = trial::time_copy(gpu);
-      run.copied_bytes = copy.bytes;
-      if (const BenchSpread time = spread_of(copy.milliseconds); time.median > 0.0)
-        run.device.copy_gbps = 2.0 * static_cast<double>(copy.bytes) / (time.median * 1e6);
-    }
+    if (asked.cases.empty()) time_copy(gpu, run);
     for (const BenchCase& one : asked.cases) {
       run.trials.push_back(time_case(gpu, folder, one, runs, asked.options.at("--parts") == "kernel"));
       // After a launch that failed the driver refuses everything.

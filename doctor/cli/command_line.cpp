@@ -126,7 +126,7 @@ void add_bench_options(CLI::App& command, BenchOptions& options) {
       ->type_name("MASK,...")->delimiter(',')->allow_extra_args(false)->check(CLI::IsMember({"dense", "causal"}).description(""));
   command.add_option("--pv", wish.pv, "Type of P and V: f16, fp8 or both (default: what the GPU has)")
       ->type_name("TYPE,...")->delimiter(',')->allow_extra_args(false)->check(CLI::IsMember({"f16", "fp8"}).description(""));
-  command.add_option("--shapes", wish.shapes, "plain (default); for the same work gqa, tail, cross: how fast in share of plain")
+  command.add_option("--shapes", wish.shapes, "plain (default), and gqa, tail, cross: other shapes of the same work")
       ->type_name("SHAPE,...")->delimiter(',')->allow_extra_args(false)->check(CLI::IsMember({"plain", "gqa", "tail", "cross"}).description(""));
   command.add_option("--runs", wish.runs, "Timed runs of each (default: half a second, 5 to 50)")->type_name("N")->check(CLI::Range(1u, 10000u));
   command.add_flag("--tune", options.tune, "Compile other tiles for this GPU too, and store the fastest for each class of shapes");

@@ -237,6 +237,15 @@ class Emulated(Folder):
         self.assertRegex(finished.stdout, r"\n +64  sage f16 +0\.00 0\.00-0\.00     \?   0\.00 0\.00-0\.00  2000 +[0-9.]+  0\.0[0-9]+\n")
         self.assertIn("note: the share of the peak is unknown", finished.stdout)
 
+    def test_without_a_copy_there_is_no_ratio(self):
+        finished = self.bench("--tokens", "64", "--head-dims", "64", "--masks", "dense", "--pv", "f16", "--json", EMULATED_HIP_NO_COPY="1")
+        self.assertEqual(finished.returncode, 0, finished.stderr + finished.stdout)
+        told = json.loads(finished.stdout)
+        self.assertIn("the speed of a copy is unknown: copying failed with 801", told["notes"])
+        self.assertEqual([one["copy_ratio"] for one in told["rows"]], [None] * 3)
+        self.assertIsNone(told["device"]["copy_gbps"])
+        self.assertEqual(told["rows"][1]["milliseconds"]["median"], 2.0)
+
     def test_other_shapes_stand_beside_the_plain_one(self):
         finished = self.bench("--tokens", "100", "--head-dims", "64", "--masks", "dense", "--pv", "f16", "--shapes", "plain,gqa,tail,cross",
                               "--json", heads=4)

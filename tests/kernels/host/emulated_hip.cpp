@@ -5,7 +5,8 @@
 //
 // Events give times of the host's clock, or, with the environment variable EMULATED_HIP_MILLISECONDS, always that one; half of it
 // after a kernel whose name contains EMULATED_HIP_FASTER. EMULATED_HIP_WRONG spoils every output, EMULATED_HIP_CRASH ends the
-// process at the first launch. EMULATED_HIP_HANG is a file that hipInit makes before it hangs.
+// process at the first launch, EMULATED_HIP_NO_COPY refuses copies within the device, EMULATED_HIP_HANG is a file that hipInit
+// makes before it hangs.
 //
 // It is as strict as the real loader where the caller could be wrong: a module must be a code object for the device's
 // target, a function must be one of its kernels, and a kernel that leaves its buffers makes the launch fail.
@@ -290,6 +291,7 @@ int hipMemsetD8Async(void* at, unsigned char byte, std::size_t bytes, void* /*st
   return hipMemsetD8(at, byte, bytes);
 }
 int hipMemcpyDtoDAsync(void* to, const void* from, std::size_t bytes, void* /*stream*/) {
+  if (std::getenv("EMULATED_HIP_NO_COPY") != nullptr) return not_supported;
   std::memcpy(to, from, bytes);
   return success;
 }
