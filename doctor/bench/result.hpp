@@ -27,7 +27,7 @@ inline constexpr auto enum_names<BenchOrigin> = std::to_array<EnumName<BenchOrig
     {BenchOrigin::modelled, "modelled"},
 });
 
-/// What was timed: the attention kernel alone on inputs that are quantised already, everything of a call but that
+/// What was timed: the attention kernel alone on what a prologue has made before, everything of a call but that
 /// kernel, or all that a caller waits for.
 enum class BenchPart { kernel, prologue, call };
 

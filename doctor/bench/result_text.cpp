@@ -242,7 +242,7 @@ std::string method_lines(const BenchResult& result, std::size_t width) {
     lines += wrapped(printable(meaning), "  " + padded(name, 14), std::string(16, ' '), width);
   };
   if (has([](const BenchRow& row) { return row.part == BenchPart::kernel; })) {
-    word("kernel alone", "the attention kernel, on inputs that are quantised already");
+    word("kernel alone", "the attention kernel, where what the prologue makes is there already");
     word("runs", "speed of the slowest and of the fastest run");
     word("peak", "share of what the matrix units could do at their highest clock");
   }
@@ -258,12 +258,13 @@ std::string method_lines(const BenchResult& result, std::size_t width) {
 }
 
 std::string tuning_text(const BenchTuning& tuning, std::size_t width) {
-  std::string text = "\n" + counted(tuning.trials.size(), "trial");
+  std::string what = counted(tuning.trials.size(), "trial");
   if (tuning.alternatives == 0)
-    text += "; there are no other kernels for this GPU and these shapes than the installed ones\n";
+    what += "; there are no other kernels for this GPU and these shapes than the installed ones";
   else
-    text += tuning.compiler.empty() ? "; no compiler here could make the alternatives\n"
-                                    : "; alternatives by " + printable(tuning.compiler) + "\n";
+    what += tuning.compiler.empty() ? "; no compiler here could make the alternatives"
+                                    : "; alternatives by " + printable(tuning.compiler);
+  std::string text = "\n" + wrapped(what, "", "  ", width);
   std::vector<std::string> classes;
   for (const TuneTrial& one : tuning.trials) {
     if (std::find(classes.begin(), classes.end(), one.shape_class) == classes.end()) classes.push_back(one.shape_class);

@@ -132,6 +132,8 @@ TEST_CASE("bench: a tuning tells no compiler from no other kernels") {
   BenchResult result = test::sample_result();
   result.tuning = BenchTuning{"", "", 0, {}, {}, false};
   CHECK(has(bench_text(result, 80), "there are no other kernels for this GPU"));
+  std::istringstream stream(bench_text(result, 80));
+  for (std::string line; std::getline(stream, line);) CHECK_MESSAGE(line.size() <= 80, line);
   result.tuning->alternatives = 2;
   CHECK(has(bench_text(result, 80), "no compiler here could make the alternatives"));
 }
