@@ -3,7 +3,7 @@
 # The order matters: no header includes another one.
 set(SAGE_DEVICE_HEADERS
   params.hpp tiles.hpp alternatives.hpp platform.hpp rounding.hpp amd.hpp copy.hpp rdna.hpp gfx12.hpp gfx11.hpp gfx9.hpp ptx.hpp nvidia_tiles.hpp
-  nvidia_rows.hpp nvidia.hpp hopper.hpp attention.hpp prologue.hpp nvidia_prologue.hpp kernels.hpp)
+  nvidia_rows.hpp nvidia.hpp hopper.hpp attention_room.hpp attention_store.hpp attention.hpp prologue.hpp nvidia_prologue.hpp kernels.hpp)
 
 if(CMAKE_SCRIPT_MODE_FILE)
   if(NOT OUTPUT)

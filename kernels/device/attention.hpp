@@ -22,178 +22,38 @@ namespace sage_device {
 constexpr float kScaleCap = 0.25f;
 constexpr float kNothing = -1e30f;  // running maximum before any key: finite, so that no inf - inf can arise
 
-constexpr int kMinusInfinityBits = static_cast<int>(0xff800000u);
-
-SAGE_FN float minus_infinity() { return bits_as<float>(kMinusInfinityBits); }
-
-// Round to nearest even; NaN stays NaN (the library never makes one, the caller's data may hold one).
-SAGE_FN u16 to_bf16(const float x) {
-  const u32 bits = bits_as<u32>(x);
-  if (x != x) return static_cast<u16>(bits >> 16 | 0x40u);
-  return static_cast<u16>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-}
-
-template <int kRun>
-SAGE_FN void store_run(void* at, const u16 (&x)[kRun]) {
-  if constexpr (kRun % 8 == 0) {
-    SAGE_UNROLL for (int i = 0; i < kRun; i += 8) {
-      u32x4 words = {};
-      SAGE_UNROLL for (int w = 0; w < 4; ++w) words[w] = x[i + 2 * w] | static_cast<u32>(x[i + 2 * w + 1]) << 16;
-      global_store<u32x4>(static_cast<u16*>(at) + i, words);
-    }
-  } else {
-    SAGE_UNROLL for (int i = 0; i < kRun; i += 2) {
-      global_store<u32>(static_cast<u16*>(at) + i, x[i] | static_cast<u32>(x[i + 1]) << 16);
-    }
-  }
-}
-
-// A structure as the units in which it is moved: one of 8 bytes, or as many as it takes of 16.
-template <class T>
-struct UnitsOf {
-  static_assert(sizeof(T) == 8 || sizeof(T) % 16 == 0, "a structure that is kept fills its units");
-  typedef typename CopyUnit<sizeof(T) == 8 ? 8 : 16>::type Unit;
-  static constexpr int count = static_cast<int>(sizeof(T) / sizeof(Unit));
-  Unit unit[count];
-};
-
-template <class Arch>
-SAGE_FN constexpr bool has_warpgroups() {
-  if constexpr (Arch::queries_in_shared) return Arch::warpgroups;
-  return false;
-}
-
-// Products of fp8 take a second set of accumulators there.
-template <class Arch>
-constexpr bool kept_for_fp8(const int dp) {
-  return has_warpgroups<Arch>() && Arch::exact_lse && dp > 96;
-}
-
 template <class Arch, int kDp, int kPv, int kWaves, int kGroups, int kKeys, int kKBuffers, int kVBuffers>
-struct Attention {
-  static_assert(Arch::queries_in_shared ? kVBuffers == kKBuffers : kKBuffers == 2, "see walk_stages() and walk_buffers()");
-  static constexpr int threads = kWaves * Arch::wave_size;
-  static constexpr int blocks = kKeys / kKeysPerScale;
-  static constexpr int lanes_queries = Arch::queries_per_lane;
-  static constexpr int queries = kWaves * kGroups * Arch::query_tile;
-  static constexpr int out_tiles = kDp / Arch::out_tile;
-  static constexpr int v_element = kPv == SAGE_PV_FP8 ? 1 : 2;
-  static constexpr int k_bytes = kKeys * Arch::k_row_bytes(kDp);
-  static constexpr int v_bytes = kDp * Arch::v_row_bytes(kKeys);  // AMD
-  static constexpr int q_bytes = Arch::queries_in_shared ? queries * Arch::k_row_bytes(kDp) : 0;
-  // Where registers are short, each thread keeps in shared memory what the products do not need: see Kept.
-  static constexpr bool state_in_shared = Arch::queries_in_shared && (kGroups > 1 || kKeys > 64 || kDp * v_element > 256 || kept_for_fp8<Arch>(kDp));
-  // Four warps that go together have little that differs between lanes: there a warp keeps its walk, once for all lanes.
-  static constexpr bool walk_of_warp = has_warpgroups<Arch>();
-  static constexpr int kept_before = walk_of_warp ? 0 : 3;  // where and what a thread walks over
-  static constexpr int kept_units = state_in_shared ? kept_before + kGroups * (Arch::exact_lse ? 2 : 1) : 0;
-  static constexpr int walk_bytes = walk_of_warp ? kWaves * 32 : 0;
-  static constexpr int state_bytes = threads * kept_units * 16 + walk_bytes;
-  static constexpr int room_for_tiles() {
-    if constexpr (Arch::queries_in_shared) return kKBuffers * Arch::template Tiles<kDp, kKeys, kWaves, kKBuffers>::stage_bytes;
-    return kKBuffers * k_bytes + kVBuffers * v_bytes;
-  }
-  static constexpr int room_for_barriers() {
-    if constexpr (Arch::queries_in_shared) return Arch::template Tiles<kDp, kKeys, kWaves, kKBuffers>::barrier_bytes;
-    return 0;
-  }
-  static constexpr int tiles_bytes = room_for_tiles();
-  static constexpr int barrier_bytes = room_for_barriers();
-  static constexpr int shared_bytes = tiles_bytes + q_bytes + state_bytes + barrier_bytes;
-  // Shared memory: the first K buffer, the first V buffer, the further ones, Q, what threads keep, barriers. Buffers of a kind that has two
-  // are `buffer_step` apart.
-  static constexpr int buffer_step = k_bytes + (kVBuffers == 2 ? v_bytes : 0);
-  static constexpr int v_start = kVBuffers == 2 ? k_bytes : kKBuffers * k_bytes;
-
-  typedef typename Arch::Lane Lane;
-  typedef typename Arch::Scores Scores;
-  typedef typename Arch::Probabilities Probabilities;
-  typedef typename Arch::Out Out;
-  typedef typename Arch::template Query<kDp> Query;
-
-  // State of one query group in one lane.
-  struct Limits {
-    float scale[lanes_queries];
-    float max[lanes_queries];
-  };
-  struct ExactSums {  // with LSE output only: see softmax()
-    float of[lanes_queries];
-  };
-  struct Rows {
-    Limits limits;
-    ExactSums exact;
-    typename Arch::Sum sum;
-  };
-
-  // What a thread knows about its walk over the keys. It does not change on the way.
-  struct Walk {
-    u32 k_lane;  // byte offset of this lane in a shared K tile
-    SharedRef query;  // of its Q rows, where they are in shared memory
-    const float* k_scales;
-    u32 v_lane;
-    int unmasked_end;  // uniform: from the tile with this key on, this wave must mask
-    int where;     // AMD: this wave's first query; NVIDIA: tiles of the workgroup (a register more in the loop would be spilled)
-    int wave_end;  // uniform: end of this wave's keys
-  };
-
-  // What may lie in shared memory instead of registers, in units of 16 bytes a thread. Asking for it again is one load; what is held across
-  // the products is spilled by the compiler, at a place of its choice and with a load for every word.
-  enum Kept { kept_source = 0, kept_walk = 1, kept_limits = kept_before, kept_exact = kept_before + kGroups };
-
-  static SAGE_FN SharedRef kept(const SharedRef shared, const int unit) {
-    return shared + (shared_bytes - barrier_bytes - state_bytes + (unit * threads + Arch::thread_id()) * 16);
-  }
-  template <bool kInShared, class T>
-  static SAGE_FN void keep(const SharedRef shared, const int unit, const T& x) {
-    if constexpr (kInShared) {
-      const UnitsOf<T> units = bits_as<UnitsOf<T>>(x);
-      SAGE_UNROLL for (int i = 0; i < UnitsOf<T>::count; ++i) shared_store(kept(shared, unit + i), units.unit[i]);
-    }
-  }
-  // `held` itself where it is held in registers.
-  template <bool kInShared, class T>
-  static SAGE_FN T fetch(const SharedRef shared, const int unit, const T& held) {
-    if constexpr (kInShared) {
-      UnitsOf<T> units;
-      SAGE_UNROLL for (int i = 0; i < UnitsOf<T>::count; ++i) {
-        units.unit[i] = shared_load<typename UnitsOf<T>::Unit>(kept(shared, unit + i));
-      }
-      return bits_as<T>(units);
-    } else {
-      return held;
-    }
-  }
-
-  static SAGE_FN SharedRef warp_walk(const SharedRef shared) {
-    return shared + (shared_bytes - barrier_bytes - walk_bytes + Arch::thread_id() / Arch::wave_size * 32);
-  }
-  static SAGE_FN void keep_walk(const SharedRef shared, const Walk& walk) {
-    if constexpr (walk_of_warp) {
-      const UnitsOf<Walk> units = bits_as<UnitsOf<Walk>>(walk);
-      if (Arch::thread_id() % Arch::wave_size == 0) {
-        SAGE_UNROLL for (int i = 0; i < 2; ++i) shared_store(warp_walk(shared) + static_cast<u32>(i * 16), units.unit[i]);
-      }
-      Arch::wave_barrier();
-    } else {
-      keep<state_in_shared>(shared, kept_walk, walk);
-    }
-  }
-  static SAGE_FN Walk fetch_walk(const SharedRef shared, const Walk& held) {
-    if constexpr (walk_of_warp) {
-      UnitsOf<Walk> units;
-      SAGE_UNROLL for (int i = 0; i < 2; ++i) {
-        units.unit[i] = shared_load<typename UnitsOf<Walk>::Unit>(warp_walk(shared) + static_cast<u32>(i * 16));
-      }
-      const Walk kept = bits_as<Walk>(units);
-      if constexpr (state_in_shared) return kept;
-      Walk walk = held;
-      walk.unmasked_end = kept.unmasked_end;  // the one register that is too much
-      return walk;
-    } else {
-      return fetch<state_in_shared>(shared, kept_walk, held);
-    }
-  }
-
+struct Attention : AttentionStore<Arch, kDp, kPv, kWaves, kGroups, kKeys, kKBuffers, kVBuffers> {
+  typedef AttentionStore<Arch, kDp, kPv, kWaves, kGroups, kKeys, kKBuffers, kVBuffers> Store;
+  typedef typename Store::Lane Lane;
+  typedef typename Store::Scores Scores;
+  typedef typename Store::Probabilities Probabilities;
+  typedef typename Store::Out Out;
+  typedef typename Store::Query Query;
+  typedef typename Store::Rows Rows;
+  typedef typename Store::Walk Walk;
+  typedef typename Store::Place Place;
+  using Store::threads;
+  using Store::blocks;
+  using Store::lanes_queries;
+  using Store::queries;
+  using Store::out_tiles;
+  using Store::v_element;
+  using Store::k_bytes;
+  using Store::state_in_shared;
+  using Store::tiles_bytes;
+  using Store::barrier_bytes;
+  using Store::shared_bytes;
+  using Store::buffer_step;
+  using Store::v_start;
+  using Store::kept_source;
+  using Store::kept_limits;
+  using Store::kept_exact;
+  using Store::keep_walk;
+  using Store::fetch_walk;
+  using Store::place;
+  using Store::finish;
+  using Store::finish_through_shared;
   // Sets the scores of keys at or beyond the row's limit to -inf. `first` is the first key of the block.
   static SAGE_FN void mask_block(Scores& s, const Lane lane, const int first, const int (&limit)[lanes_queries]) {
     // Keys are compared relative to the lane's first one, so that the right-hand side is a constant.
@@ -272,11 +132,11 @@ struct Attention {
       alpha[q] = Arch::exp2(rows.limits.max[q] - next);
       rows.limits.max[q] = next;
     }
-    keep<state_in_shared>(shared, kept_limits + group, rows.limits);
+    Store::template keep<state_in_shared>(shared, kept_limits + group, rows.limits);
     if constexpr (Arch::exact_lse) {
-      rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
+      rows.exact = Store::template fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) rows.exact.of[q] *= alpha[q];
-      keep<state_in_shared>(shared, kept_exact + group, rows.exact);
+      Store::template keep<state_in_shared>(shared, kept_exact + group, rows.exact);
     }
     Arch::scale(rows.sum, alpha);
     SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) Arch::scale(out[d], alpha);
@@ -291,9 +151,9 @@ struct Attention {
   }
 
   static SAGE_FN void add_exact(Rows& rows, const float (&x)[16], const SharedRef shared, const int group) {
-    rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
+    rows.exact = Store::template fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
     SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact.of[Arch::query_slot(i)] += x[i];
-    keep<state_in_shared>(shared, kept_exact + group, rows.exact);
+    Store::template keep<state_in_shared>(shared, kept_exact + group, rows.exact);
   }
 
   // Online softmax of one query group over one tile; scores in, packed probabilities out.
@@ -304,7 +164,7 @@ struct Attention {
                               Out (&out)[out_tiles], const float (&k_scale)[blocks], const bool masked,
                               const bool want_lse, const Lane lane, const int first_key, const SageArgs& a,
                               const int group_query, const SharedRef shared, const int group) {
-    rows.limits = fetch<state_in_shared>(shared, kept_limits + group, rows.limits);
+    rows.limits = Store::template fetch<state_in_shared>(shared, kept_limits + group, rows.limits);
     if (masked) mask_tile(s, lane, first_key, a, group_query);
     Exponents e;
     float top[lanes_queries] = {};
@@ -314,11 +174,11 @@ struct Attention {
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) exponentials(x[b], s[b], e, b, rows);
     if constexpr (Arch::exact_lse) {
       if (want_lse) {
-        rows.exact = fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
+        rows.exact = Store::template fetch<state_in_shared>(shared, kept_exact + group, rows.exact);
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
           SAGE_UNROLL for (int i = 0; i < 16; ++i) rows.exact.of[Arch::query_slot(i)] += x[b][i];
         }
-        keep<state_in_shared>(shared, kept_exact + group, rows.exact);
+        Store::template keep<state_in_shared>(shared, kept_exact + group, rows.exact);
       }
     }
     SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
@@ -326,59 +186,6 @@ struct Attention {
       Arch::accumulate(rows.sum, p[b]);
     }
     Arch::schedule_fence();
-  }
-
-  static SAGE_FN void store_row(const SageArgs& a, const Out (&out)[out_tiles], const Lane lane, const int q,
-                                const float inverse, const float* v_scale, const i64 row) {
-    constexpr int run = Arch::out_run;
-    SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) {
-      SAGE_UNROLL for (int first = 0; first < Arch::out_values; first += run) {
-        const int channel = d * Arch::out_tile + Arch::channel_of(lane, first);
-        u16 bits[run];
-        SAGE_UNROLL for (int e = 0; e < run; ++e) {
-          const float x = Arch::value(out[d], first + e, q) * inverse * (a.v_scaled ? global_load<float>(v_scale + channel + e) : 1.0f);
-          bits[e] = a.io_type == SAGE_TYPE_BF16 ? to_bf16(x) : Arch::f32_to_f16(x);
-        }
-        u16* const at = static_cast<u16*>(a.out) + row;
-        if (a.out_vector && channel + run <= a.head_dim) {
-          store_run<run>(at + channel, bits);
-        } else {
-          SAGE_UNROLL for (int e = 0; e < run; ++e) {
-            if (channel + e < a.head_dim) global_store<u16>(at + (channel + e) * a.out_stride.dim, bits[e]);
-          }
-        }
-        Arch::schedule_fence();  // else every channel's scale is loaded at once, beside the accumulators
-      }
-    }
-  }
-
-  // What a thread works on. Cheap enough to be asked for again after the loop, where holding it would cost registers.
-  struct Place {
-    int thread;
-    int wave;
-    Lane lane;
-    int slice;  // of (batch, query head)
-    int batch;
-    int head;
-    int kv;    // slice of (batch, kv head)
-    int tile;  // of queries
-    int first_query;
-  };
-  static SAGE_FN Place place(const SageArgs& a) {
-    Place p;
-    p.thread = Arch::thread_id();
-    p.wave = Arch::uniform(p.thread / Arch::wave_size);
-    p.lane = Arch::lane(p.thread);
-    // Query tiles of one head are neighbours, then the heads that share K and V: their tiles meet in the cache. Last tiles first:
-    // with a causal mask they are the longest.
-    const int group = Arch::workgroup_id();
-    p.slice = Arch::uniform(group / a.q_tiles);
-    p.tile = a.q_tiles - 1 - (group - p.slice * a.q_tiles);
-    p.batch = Arch::uniform(p.slice / a.q_heads);
-    p.head = p.slice - p.batch * a.q_heads;
-    p.kv = p.batch * a.kv_heads + Arch::uniform(p.head / (a.q_heads / a.kv_heads));
-    p.first_query = p.tile * queries + p.wave * kGroups * Arch::query_tile;
-    return p;
   }
 
   // `values`: a view of V, where the architecture has one.
@@ -416,8 +223,8 @@ struct Attention {
         rows[g].limits.max[q] = kNothing;
         rows[g].exact.of[q] = 0.0f;
       }
-      keep<state_in_shared>(shared, kept_limits + g, rows[g].limits);
-      if constexpr (Arch::exact_lse) keep<state_in_shared>(shared, kept_exact + g, rows[g].exact);
+      Store::template keep<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      if constexpr (Arch::exact_lse) Store::template keep<state_in_shared>(shared, kept_exact + g, rows[g].exact);
       const int row = minimum(group_query + Arch::query_of(p.lane, 0), a.q_len - 1);
       Arch::template load_query<kDp>(query[g], p.lane, a.q8 + (static_cast<i64>(p.slice) * a.q_len + row) * kDp,
                                      q_shared + (p.wave * kGroups + g) * Arch::query_tile * Arch::k_row_bytes(kDp));
@@ -515,7 +322,7 @@ struct Attention {
     float top[kGroups][lanes_queries];
     bool grows = false;
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
-      rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
+      rows[g].limits = Store::template fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
         SAGE_UNROLL for (int b = 0; b < blocks; ++b) {
           e[g].c[b][q] = Arch::min(rows[g].limits.scale[q] * k_scale[b], kScaleCap);
@@ -631,7 +438,7 @@ struct Attention {
       }
       walk = start_walk(a, p, query);
       keep_walk(shared, walk);
-      keep<state_in_shared && !Arch::warpgroups>(shared, kept_source, source);
+      Store::template keep<state_in_shared && !Arch::warpgroups>(shared, kept_source, source);
     }
     const typename Arch::Seed seed = Arch::template seed<kDp>(kMagicBits);
     Arch::queries_arrived();
@@ -643,7 +450,7 @@ struct Attention {
     for (int j = 0;; ++j) {
       walk = fetch_walk(shared, walk);
       if (j >= walk.where) break;
-      source = fetch<state_in_shared && !Arch::warpgroups>(shared, kept_source, source);
+      source = Store::template fetch<state_in_shared && !Arch::warpgroups>(shared, kept_source, source);
       Tiles::take(shared, barriers, source, j, walk.where);
       const SharedRef stage = shared + static_cast<u32>(j % kKBuffers * Tiles::stage_bytes);
       if (j * kKeys < walk.wave_end) {
@@ -655,126 +462,6 @@ struct Attention {
     }
     if (Arch::warpgroups) Arch::barrier();  // the other three read these Q rows too
     finish_through_shared(a, rows, out, shared);
-  }
-
-  // Of this lane's rows of Q with the mean of K, where log-sum-exp needs them.
-  static SAGE_FN void load_products(const SageArgs& a, const Place& p, float (&product)[lanes_queries], const int group_query) {
-    SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) product[q] = 0.0f;
-    if (!a.q_mean) return;
-    if constexpr (has_warpgroups<Arch>()) {
-      typedef typename Arch::template Queries<kDp, true> Bf16;
-      typedef typename Arch::template Queries<kDp, false> F16;
-      u32x4 x[F16::passes];
-      F16::load_rows(a, p.batch, p.head, group_query, x);
-      a.io_type == SAGE_TYPE_BF16 ? Bf16::multiply_by_mean(a, x, p.kv, product) : F16::multiply_by_mean(a, x, p.kv, product);
-    } else {
-      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const int row = minimum(group_query + Arch::query_of(p.lane, q), a.q_len - 1);
-        product[q] = global_load<float>(a.q_mean + (static_cast<i64>(p.slice) * a.q_len + row));
-      }
-    }
-  }
-  static SAGE_FN void store_lse(const SageArgs& a, const Place& p, const Rows& rows, const int q, const float sum, const float product, const int row) {
-    const float lse_sum = Arch::exact_lse ? Arch::row_total(rows.exact.of[q]) : sum;  // by all lanes of the row
-    if (row >= a.q_len || !a.lse || !Arch::writes_lse(p.lane)) return;
-    const float log2_sum = rows.limits.max[q] - Arch::p_offset + Arch::log2(lse_sum);
-    const float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f + product : minus_infinity();
-    global_store<float>(a.lse + (static_cast<i64>(p.slice) * a.q_len + row), lse);
-  }
-
-  // The same by 16 bytes a store. A wave turns its rows in the shared memory where its own Q rows were, one group at a time, half of the
-  // channels at a time where it has no more room.
-  static SAGE_FN void finish_through_shared(const SageArgs& a, Rows (&rows)[kGroups], Out (&out)[kGroups][out_tiles],
-                                            const SharedRef shared) {
-    constexpr int passes = kGroups > 1 ? 1 : 2;
-    constexpr int channels = kDp / passes;
-    constexpr int row_bytes = channels > 64 ? 256 : channels > 32 ? 128 : 64;
-    constexpr int units = channels / 8;
-    static_assert(Arch::query_tile * row_bytes <= kGroups * Arch::query_tile * Arch::k_row_bytes(kDp), "a group's rows fit where Q was");
-    const Place p = place(a);
-    const SharedRef own = shared + (tiles_bytes + p.wave * (kGroups * Arch::query_tile * Arch::k_row_bytes(kDp)));
-    const auto place_of = [own](const int row, const u32 byte) {
-      const u32 hash = row_bytes == 64 ? static_cast<u32>(row) >> 1 & 3u : static_cast<u32>(row) & 7u;
-      return own + (static_cast<u32>(row) * row_bytes + (byte ^ hash * 16));
-    };
-    SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
-      const int group_query = p.first_query + g * Arch::query_tile;
-      rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
-      if constexpr (Arch::exact_lse) rows[g].exact = fetch<state_in_shared>(shared, kept_exact + g, rows[g].exact);
-      float product[lanes_queries];
-      load_products(a, p, product, group_query);
-      float inverse[lanes_queries];
-      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const float sum = Arch::total(rows[g].sum, q);
-        inverse[q] = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
-        store_lse(a, p, rows[g], q, sum, product[q], group_query + Arch::query_of(p.lane, q));
-      }
-      if (a.v_scaled) {  // after the division: the scale may be the end of bf16's range
-        const float* const v_scale = a.v_scale + (static_cast<i64>(p.kv) * kDp + Arch::channel_of(p.lane, 0));
-        SAGE_UNROLL for (int d = 0; d < out_tiles; ++d) {
-          Arch::scale(out[g][d], inverse);
-          Arch::scale_channels(out[g][d], global_load<float>(v_scale + d * Arch::out_tile), global_load<float>(v_scale + d * Arch::out_tile + 1));
-        }
-        SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) inverse[q] = 1.0f;
-      }
-      SAGE_UNROLL for (int pass = 0; pass < passes; ++pass) {
-        Arch::wave_barrier();
-        // This lane's words of its two rows: neighbouring channels of every tile, which is a unit of 16 bytes.
-        const SharedRef first = place_of(Arch::query_of(p.lane, 0), static_cast<u32>(2 * Arch::channel_of(p.lane, 0)));
-        if (a.io_type == SAGE_TYPE_BF16) {
-          Arch::template turn<true, row_bytes>(out[g], pass * units, units, inverse, first);
-        } else {
-          Arch::template turn<false, row_bytes>(out[g], pass * units, units, inverse, first);
-        }
-        Arch::wave_barrier();
-        const int mine = p.thread % Arch::wave_size;
-        u16* const to = static_cast<u16*>(a.out) + (p.batch * a.out_stride.batch + p.head * a.out_stride.head);
-        if (a.out_vector && a.head_dim == kDp) {
-          SAGE_UNROLL for (int i = 0; i < units * Arch::query_tile / Arch::wave_size; ++i) {
-            const int row = (mine + i * Arch::wave_size) / units;
-            const int unit = (mine + i * Arch::wave_size) % units;
-            const u32x4 words = shared_load<u32x4>(place_of(row, static_cast<u32>(unit * 16)));
-            if (group_query + row < a.q_len) {
-              global_store<u32x4>(to + ((group_query + row) * a.out_stride.token + pass * channels + unit * 8), words);
-            }
-          }
-        } else {
-          SAGE_ROLLED for (int i = mine; i < channels * Arch::query_tile; i += Arch::wave_size) {
-            const int row = group_query + i / channels;
-            const int channel = pass * channels + i % channels;
-            const u16 x = shared_load<u16>(place_of(i / channels, static_cast<u32>(i % channels * 2)));
-            if (row < a.q_len && channel < a.head_dim) global_store<u16>(to + (row * a.out_stride.token + channel * a.out_stride.dim), x);
-          }
-        }
-      }
-    }
-  }
-  // Output and log-sum-exp of this thread's queries.
-  static SAGE_FN void finish(const SageArgs& a, Rows (&rows)[kGroups], const Out (&out)[kGroups][out_tiles],
-                             const SharedRef shared) {
-    const Place p = place(a);
-    const float* const v_scale = a.v_scale + static_cast<i64>(p.kv) * kDp;
-    SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
-      rows[g].limits = fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
-      if constexpr (Arch::exact_lse) rows[g].exact = fetch<state_in_shared>(shared, kept_exact + g, rows[g].exact);
-      SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const int row = p.first_query + g * Arch::query_tile + Arch::query_of(p.lane, q);
-        const float sum = Arch::total(rows[g].sum, q);
-        const float lse_sum = Arch::exact_lse ? Arch::row_total(rows[g].exact.of[q]) : sum;
-        if (row < a.q_len) {
-          const float inverse = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
-          const i64 at = p.batch * a.out_stride.batch + p.head * a.out_stride.head + row * a.out_stride.token;
-          store_row(a, out[g], p.lane, q, inverse, v_scale, at);
-          if (a.lse && Arch::writes_lse(p.lane)) {
-            const i64 index = static_cast<i64>(p.slice) * a.q_len + row;
-            const float log2_sum = rows[g].limits.max[q] - Arch::p_offset + Arch::log2(lse_sum);
-            float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f : minus_infinity();
-            if (a.q_mean) lse += global_load<float>(a.q_mean + index);
-            global_store<float>(a.lse + index, lse);
-          }
-        }
-      }
-    }
   }
 };
 

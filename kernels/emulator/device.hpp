@@ -29,6 +29,8 @@
 #include "../device/nvidia_rows.hpp"
 #include "../device/nvidia.hpp"
 #include "../device/hopper.hpp"
+#include "../device/attention_room.hpp"
+#include "../device/attention_store.hpp"
 #include "../device/attention.hpp"
 #include "../device/prologue.hpp"
 #include "../device/nvidia_prologue.hpp"
