@@ -8,11 +8,11 @@
 //   waves       waves (warps) per workgroup
 //   groups      query groups per wave; a group is 16 queries (gfx9: 32), all groups of a wave share each K and V fragment
 //   keys        keys per iteration, a multiple of 32
-//   k_buffers   buffers of the K tile in shared memory: 2 (sm_90: or more)
+//   k_buffers   buffers of the K tile in shared memory: 2 (sm_90: or more; three were not faster, see docs/benchmarks.md)
 //   v_buffers   buffers of the V tile: 1 or 2 (NVIDIA: as k_buffers)
 //   occupancy   minimum waves per SIMD asked of the compiler on AMD (0: no request); minimum blocks per SM on NVIDIA
-// On AMD head dim 96 takes a multiple of three waves so that 16-byte copies divide evenly among the threads. The shapes follow measured or modelled figures for each architecture: 16 waves of 16 queries where registers allow it on RDNA, four
-// waves of 32 queries on NVIDIA and CDNA.
+// On AMD head dim 96 takes a multiple of three waves so that 16-byte copies divide evenly among the threads. The shapes follow measured or
+// modelled figures for each architecture: 16 waves of 16 queries where registers allow it on RDNA, four waves of 32 queries on NVIDIA and CDNA.
 #ifndef SAGE_TILES_HPP
 #define SAGE_TILES_HPP
 
