@@ -4,6 +4,7 @@
 // to serve which class of shapes (ShapeClass in plan.hpp). A row is one kernel; its name says what is different about it:
 //   B<n>    queries of a workgroup
 //   K<n>    keys per iteration
+//   S3      three buffers of K and V instead of two, so that a tile is asked for two tiles ahead (sm_90)
 //   Q32     32 queries a wave instead of 16: each K and V fragment is read once for both groups
 //   X       rows in shared memory swizzled instead of padded by 16 bytes
 //   E       the running maximum is followed at once instead of lazily: more rescaling, probabilities up to 1
@@ -65,6 +66,16 @@
   X(64, FP8, B256K64, 8, 1, 64, 2, 2, 2, PLAIN)           \
   X(128, FP8, B256K64, 8, 1, 64, 2, 2, 2, PLAIN)          \
   X(128, FP8, B128K32, 4, 1, 32, 2, 2, 2, PLAIN)
+
+#define SAGE_ALTERNATIVES_SM90_F16(X)                     \
+  X(64, F16, B128K64S3, 8, 1, 64, 3, 3, 2, PLAIN)         \
+  X(64, F16, B64K128, 4, 1, 128, 2, 2, 2, PLAIN)          \
+  X(96, F16, B128K64S3, 8, 1, 64, 3, 3, 2, PLAIN)         \
+  X(128, F16, B128K64S3, 8, 1, 64, 3, 3, 2, PLAIN)
+
+#define SAGE_ALTERNATIVES_SM90_FP8(X)                     \
+  X(96, FP8, B128K64, 8, 1, 64, 2, 2, 1, PLAIN)           \
+  X(128, FP8, B128K64, 8, 1, 64, 2, 2, 1, PLAIN)
 
 #define SAGE_ALTERNATIVES_NVIDIA_F16(X)                   \
   X(64, F16, B128K64, 4, 2, 64, 2, 2, 2, PLAIN)           \

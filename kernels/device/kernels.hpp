@@ -87,9 +87,15 @@ typedef sage_device::Gfx9<SAGE_MFMA_WIDE ? SAGE_PV_FP8 : SAGE_PV_F16> SageOps;
 #define SAGE_ROW(dp, pv, length, ...)                       \
   SAGE_IF_UNIT(sage_attention_sm90_d##dp##_##pv##_##length) \
   (SAGE_MAPPED_KERNEL(sage_attention_sm90_d##dp##_##pv##_##length, dp, pv, __VA_ARGS__))
+#define SAGE_OTHER(dp, pv, name, waves, groups, keys, k_buffers, v_buffers, occupancy, form) \
+  SAGE_IF_ALTERNATIVE(sage_attention_sm90_d##dp##_##pv##_##name)                             \
+  (SAGE_MAPPED_KERNEL(sage_attention_sm90_d##dp##_##pv##_##name, dp, pv, waves, groups, keys, k_buffers, v_buffers, occupancy))
 SAGE_TILES_SM90_F16(SAGE_ROW)
+SAGE_ALTERNATIVES_SM90_F16(SAGE_OTHER)
 SAGE_TILES_SM90_FP8(SAGE_ROW)
+SAGE_ALTERNATIVES_SM90_FP8(SAGE_OTHER)
 #undef SAGE_ROW
+#undef SAGE_OTHER
 typedef sage_device::Hopper<SAGE_PV_FP8> SageOps;
 #elif defined(SAGE_ON_NVIDIA) || defined(SAGE_EMULATED_NVIDIA)
 #define SAGE_ROW(...) SAGE_UNIT(sage_device::Nvidia, __VA_ARGS__)

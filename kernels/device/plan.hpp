@@ -69,23 +69,26 @@ inline constexpr std::array tile_table = {
 #undef SAGE_ROW_NVIDIA
 #undef SAGE_ROW_SM90
 
-#define SAGE_ALTERNATIVE_F(family_, d, p, n, w, g, k, kb, vb, o, f)                     \
-  Tile{Family::family_, d, detail::pv_##p, Length::long_q, w, g, k, kb, vb, o,           \
-       "sage_attention_d" #d "_" #p "_" #n, static_cast<Form>(SAGE_FORM_##f), true},
-#define SAGE_ALTERNATIVE_GFX12(...) SAGE_ALTERNATIVE_F(gfx12, __VA_ARGS__)
-#define SAGE_ALTERNATIVE_GFX11(...) SAGE_ALTERNATIVE_F(gfx11, __VA_ARGS__)
-#define SAGE_ALTERNATIVE_GFX9(...) SAGE_ALTERNATIVE_F(gfx9, __VA_ARGS__)
-#define SAGE_ALTERNATIVE_NVIDIA(...) SAGE_ALTERNATIVE_F(nvidia, __VA_ARGS__)
+#define SAGE_ALTERNATIVE_F(family_, name, d, p, n, w, g, k, kb, vb, o, f)       \
+  Tile{Family::family_, d, detail::pv_##p, Length::long_q, w, g, k, kb, vb, o, \
+       "sage_attention_" name "d" #d "_" #p "_" #n, static_cast<Form>(SAGE_FORM_##f), true},
+#define SAGE_ALTERNATIVE_GFX12(...) SAGE_ALTERNATIVE_F(gfx12, "", __VA_ARGS__)
+#define SAGE_ALTERNATIVE_GFX11(...) SAGE_ALTERNATIVE_F(gfx11, "", __VA_ARGS__)
+#define SAGE_ALTERNATIVE_GFX9(...) SAGE_ALTERNATIVE_F(gfx9, "", __VA_ARGS__)
+#define SAGE_ALTERNATIVE_NVIDIA(...) SAGE_ALTERNATIVE_F(nvidia, "", __VA_ARGS__)
+#define SAGE_ALTERNATIVE_SM90(...) SAGE_ALTERNATIVE_F(sm90, "sm90_", __VA_ARGS__)
 inline constexpr std::array alternative_table = {
     SAGE_ALTERNATIVES_GFX12_F16(SAGE_ALTERNATIVE_GFX12) SAGE_ALTERNATIVES_GFX12_FP8(SAGE_ALTERNATIVE_GFX12)
         SAGE_ALTERNATIVES_GFX11_F16(SAGE_ALTERNATIVE_GFX11) SAGE_ALTERNATIVES_GFX9_F16(SAGE_ALTERNATIVE_GFX9)
             SAGE_ALTERNATIVES_GFX9_FP8(SAGE_ALTERNATIVE_GFX9) SAGE_ALTERNATIVES_NVIDIA_F16(SAGE_ALTERNATIVE_NVIDIA)
-                SAGE_ALTERNATIVES_NVIDIA_FP8(SAGE_ALTERNATIVE_NVIDIA)};
+                SAGE_ALTERNATIVES_NVIDIA_FP8(SAGE_ALTERNATIVE_NVIDIA) SAGE_ALTERNATIVES_SM90_F16(SAGE_ALTERNATIVE_SM90)
+                    SAGE_ALTERNATIVES_SM90_FP8(SAGE_ALTERNATIVE_SM90)};
 #undef SAGE_ALTERNATIVE_F
 #undef SAGE_ALTERNATIVE_GFX12
 #undef SAGE_ALTERNATIVE_GFX11
 #undef SAGE_ALTERNATIVE_GFX9
 #undef SAGE_ALTERNATIVE_NVIDIA
+#undef SAGE_ALTERNATIVE_SM90
 
 // Both tables as one list: first the rows that every build has, then the alternatives.
 inline constexpr std::size_t tile_count = tile_table.size() + alternative_table.size();

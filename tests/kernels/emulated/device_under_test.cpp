@@ -10,6 +10,9 @@ namespace {
 #define SAGE_SM90_NAME(dp, pv, length, ...)                   \
   SAGE_IF_UNIT(sage_attention_sm90_d##dp##_##pv##_##length)({ \
       "sage_attention_sm90_d" #dp "_" #pv "_" #length, &sage_attention_sm90_d##dp##_##pv##_##length}, )
+#define SAGE_SM90_OTHER(dp, pv, name, ...)                         \
+  SAGE_IF_ALTERNATIVE(sage_attention_sm90_d##dp##_##pv##_##name)({ \
+      "sage_attention_sm90_d" #dp "_" #pv "_" #name, &sage_attention_sm90_d##dp##_##pv##_##name}, )
 #define SAGE_NAME(dp, pv, length, ...)                   \
   SAGE_IF_UNIT(sage_attention_d##dp##_##pv##_##length)({ \
       "sage_attention_d" #dp "_" #pv "_" #length, &sage_attention_d##dp##_##pv##_##length}, )
@@ -29,7 +32,7 @@ Device make_device() {
 #elif defined(SAGE_EMULATED_GFX90A) || defined(SAGE_EMULATED_GFX942)
       SAGE_TILES_GFX9_F16(SAGE_NAME) SAGE_ALTERNATIVES_GFX9_F16(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_SM90)
-      SAGE_TILES_SM90_F16(SAGE_SM90_NAME)
+      SAGE_TILES_SM90_F16(SAGE_SM90_NAME) SAGE_ALTERNATIVES_SM90_F16(SAGE_SM90_OTHER)
 #elif defined(SAGE_EMULATED_NVIDIA)
       SAGE_TILES_NVIDIA_F16(SAGE_NAME) SAGE_ALTERNATIVES_NVIDIA_F16(SAGE_OTHER_NAME)
 #endif
@@ -40,7 +43,7 @@ Device make_device() {
 #elif defined(SAGE_EMULATED_GFX942)
       SAGE_TILES_GFX9_FP8(SAGE_NAME) SAGE_ALTERNATIVES_GFX9_FP8(SAGE_OTHER_NAME)
 #elif defined(SAGE_EMULATED_SM90)
-      SAGE_TILES_SM90_FP8(SAGE_SM90_NAME)
+      SAGE_TILES_SM90_FP8(SAGE_SM90_NAME) SAGE_ALTERNATIVES_SM90_FP8(SAGE_SM90_OTHER)
 #elif defined(SAGE_EMULATED_NVIDIA)
       SAGE_TILES_NVIDIA_FP8(SAGE_NAME) SAGE_ALTERNATIVES_NVIDIA_FP8(SAGE_OTHER_NAME)
 #endif

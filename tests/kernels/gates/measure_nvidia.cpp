@@ -92,10 +92,11 @@ int resident_blocks(const NvidiaMachine& machine, const device::Tile& tile, int 
 }
 
 NvidiaMeasured measure_nvidia(const std::filesystem::path& text, const NvidiaMachine& machine,
-                              const std::filesystem::path& folder) {
+                              const std::filesystem::path& folder, bool alternatives) {
   NvidiaMeasured measured;
   const std::filesystem::path output = folder / "kernels.cubin";
   const test::Outcome outcome = test::run("nvcc -std=c++17 -cubin -arch=sm_" + std::to_string(machine.sm) + (machine.sm == 90 ? "a" : "") +
+                                          (alternatives ? " -DSAGE_ALTERNATIVES" : "") +
                                           " -x cu -Xptxas -v --keep --keep-dir '" + folder.string() + "' -o '" +
                                           output.string() + "' '" + text.string() + "'");
   if (outcome.status != 0) {
@@ -118,9 +119,8 @@ NvidiaMeasured measure_nvidia(const std::filesystem::path& text, const NvidiaMac
   for (const auto& [name, usage] : read_usage(outcome.output)) {
     NvidiaKernel kernel{name, nullptr, usage.registers, usage.stack, usage.spill_stores, usage.spill_loads, 0, 0};
     if (const auto counted = matrices.find(name); counted != matrices.end()) kernel.matrix = counted->second;
-    for (const device::Tile& tile : device::tile_table) {
-      if (tile.family == family_of(machine) && name == tile.kernel) kernel.tile = &tile;
-    }
+    if (const std::size_t index = device::tile_index(family_of(machine), name); index < device::tile_count)
+      kernel.tile = &device::tile_at(index);
     if (kernel.tile != nullptr) kernel.blocks = resident_blocks(machine, *kernel.tile, kernel.registers);
     measured.kernels.push_back(kernel);
   }

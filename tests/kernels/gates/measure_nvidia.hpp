@@ -43,9 +43,9 @@ struct NvidiaMachine {
 // Whose tiles the GPU has.
 [[nodiscard]] device::Family family_of(const NvidiaMachine& machine);
 
-// Needs nvcc on PATH. Writes into `folder`.
+// Needs nvcc on PATH. Writes into `folder`. With `alternatives` the rows of alternatives.hpp are kernels, too.
 [[nodiscard]] NvidiaMeasured measure_nvidia(const std::filesystem::path& text, const NvidiaMachine& machine,
-                                            const std::filesystem::path& folder);
+                                            const std::filesystem::path& folder, bool alternatives = false);
 
 // Blocks of a tile that one SM holds, by registers, shared memory and warps.
 [[nodiscard]] int resident_blocks(const NvidiaMachine& machine, const device::Tile& tile, int registers);
