@@ -1,8 +1,8 @@
 // What the launches of a prologue read from memory and write there, in bytes: what its time is measured against.
 //
-// Of a V whose strides the copy engine takes (values_in_place() in plan.hpp). Counted is every tensor once for each launch that reads it, also where a cache may still hold it, and nothing that is small beside the
-// tensors and read again by many blocks (partial sums by sage_quantise, means, scales). A change of what a launch does
-// (fill_args() in plan.hpp, the prologues) is a change here.
+// Of a V whose strides the copy engine takes (values_in_place() in plan.hpp). Counted is every tensor once for each launch that reads it, also where
+// a cache may still hold it, and nothing that is small beside the tensors and read again by many blocks (partial sums by sage_quantise, means, scales).
+// A change of what a launch does (fill_args() in plan.hpp, the prologues) is a change here.
 #pragma once
 #include <cstdint>
 
