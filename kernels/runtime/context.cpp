@@ -16,8 +16,7 @@ std::string_view processor_of(std::string_view target_id) {
 bool has_kernels_of(const std::vector<Candidate>& candidates, const device::Family family) {
   return std::any_of(candidates.begin(), candidates.end(), [family](const Candidate& candidate) {
     return std::any_of(candidate.kernels.begin(), candidate.kernels.end(), [family](const KernelFacts& kernel) {
-      return std::any_of(device::tile_table.begin(), device::tile_table.end(),
-                         [&](const device::Tile& tile) { return tile.family == family && kernel.name == tile.kernel; });
+      return device::tile_index(family, kernel.name) < device::tile_count;
     });
   });
 }

@@ -1,10 +1,12 @@
 """The functions of the package on the stand-in library: what is handed over, what is refused, what is counted."""
 
+import contextlib
 import os
 import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
 import warnings
 
 import standin
@@ -12,7 +14,7 @@ from standin import torch
 
 if torch is not None:
     import sage_doctor_attention as sage
-    from sage_doctor_attention import abi, contexts, fallback, launch
+    from sage_doctor_attention import abi, contexts, fallback, launch, varlen
 
 HAS_SDPA = torch is not None and hasattr(torch.nn.functional, "scaled_dot_product_attention")
 
@@ -138,6 +140,47 @@ class HandedOver(Case):
             sage.sageattn_varlen(q, k, v, [0, 50], [0, 30, 70])
         with self.assertRaises(sage.ArgumentError):
             sage.sageattn_varlen(q, k, v, [0, 50], [0, 70], 49, 70)
+
+    def test_packed_sequences_alternate_between_two_streams(self):
+        said = []
+
+        class Stream:
+            def __init__(self, name):
+                self.name = name
+
+            def wait_stream(self, other):
+                said.append(f"{self.name} waits for {other.name}")
+
+        here, beside = Stream("here"), Stream("beside")
+        current = [here]
+
+        @contextlib.contextmanager
+        def on(stream):
+            current.append(stream)
+            try:
+                yield
+            finally:
+                current.pop()
+
+        def call(name, error=None):
+            def enqueue():
+                said.append(f"{name} on {current[-1].name}")
+                if error is not None:
+                    raise error
+
+            return enqueue
+
+        streams = unittest.mock.Mock(current_stream=lambda device: here, Stream=lambda device: beside, stream=on)
+        with unittest.mock.patch.object(varlen.torch, "cuda", streams):
+            varlen._side_by_side([call("a"), call("b"), call("c")], torch.device("cuda", 0))
+            self.assertEqual(said, ["beside waits for here", "a on here", "b on beside", "c on here", "here waits for beside"])
+            said.clear()
+            with self.assertRaises(ValueError):
+                varlen._side_by_side([call("a"), call("b", ValueError())], torch.device("cuda", 0))
+            self.assertEqual(said[-1], "here waits for beside")
+            said.clear()
+            varlen._side_by_side([call("a")], torch.device("cuda", 0))
+            self.assertEqual(said, ["a on here"])
 
     def test_threads_share_plans_and_nothing_else(self):
         inputs = [[t + i for t in qkv()] for i in range(6)]

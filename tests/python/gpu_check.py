@@ -416,6 +416,22 @@ class Varlen(Case):
                     continue
                 self.assertClose(out[a][None], exact(q[a][None], k[b][None], v[b][None], True, nhd=True)[0])
 
+    def test_in_a_graph_and_many_times(self):
+        at = [0, 700, 1000, 3000, 3001]
+        q, k, v = randn(3001, 4, 128), randn(3001, 2, 128, seed=1), randn(3001, 2, 128, seed=2)
+        first = sage.sageattn_varlen(q, k, v, at, at)
+        for _ in range(20):
+            self.assertTrue(torch.equal(sage.sageattn_varlen(q, k, v, at, at), first))
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            out = sage.sageattn_varlen(q, k, v, at, at)
+        for seed in (5, 6):
+            q.copy_(randn(*q.shape, seed=seed))
+            graph.replay()
+            torch.cuda.synchronize()
+            self.assertTrue(torch.equal(out, sage.sageattn_varlen(q, k, v, at, at)))
+
     def test_bad_boundaries(self):
         q = randn(100, 2, 64)
         for bad in ([0, 50], [0, 60, 50, 100], [5, 100], [0]):

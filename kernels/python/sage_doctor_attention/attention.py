@@ -25,10 +25,11 @@ from .switch import ENABLED, wants_sdpa
 from .tracing import is_watched
 
 
-def _compute(q, k, v, nhd, is_causal, sm_scale, return_lse, smooth_k, fp8):
+def _compute(q, k, v, nhd, is_causal, sm_scale, return_lse, smooth_k, fp8, into):
     refuse_gradient(q, k, v)
     if not is_watched(q, k, v):
-        out, lse = launch.run(q, k, v, nhd, is_causal, sm_scale, smooth_k, fp8, return_lse)
+        by_token = None if into is None else token_major(into, nhd)
+        out, lse = launch.run(q, k, v, nhd, is_causal, sm_scale, smooth_k, fp8, return_lse, by_token, into)
         return (out, lse) if return_lse else out
     check(q, k, v, nhd)
     operator = operators.attention_lse if return_lse else operators.attention
@@ -36,8 +37,11 @@ def _compute(q, k, v, nhd, is_causal, sm_scale, return_lse, smooth_k, fp8):
 
 
 def attend(q, k, v, tensor_layout, is_causal, sm_scale, return_lse, smooth_k, fp8, attn_mask=None, dropout_p=0.0,
-           fallback=None):
-    """What all functions here end in. fp8: the type of P and V, otherwise float16."""
+           fallback=None, into=None):
+    """What all functions here end in. fp8: the type of P and V, otherwise float16.
+
+    into: dense memory that out may be written to. Who gives it looks whether out is it.
+    """
     nhd = is_nhd(tensor_layout)
     if sm_scale is not None:
         sm_scale = float(sm_scale)
@@ -48,7 +52,7 @@ def attend(q, k, v, tensor_layout, is_causal, sm_scale, return_lse, smooth_k, fp
             raise UnsupportedError("mask", "attn_mask is given, and these kernels have no masks but is_causal")
         if dropout_p != 0.0:
             raise UnsupportedError("dropout", f"dropout_p is {dropout_p}, and these kernels have no dropout")
-        return _compute(q, k, v, nhd, bool(is_causal), sm_scale, bool(return_lse), bool(smooth_k), fp8)
+        return _compute(q, k, v, nhd, bool(is_causal), sm_scale, bool(return_lse), bool(smooth_k), fp8, into)
     except UnsupportedError as error:
         if ENABLED and not wants_sdpa(fallback):
             raise

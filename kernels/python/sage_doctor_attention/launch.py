@@ -64,10 +64,10 @@ def _failed(found, buffers, stream, local):
     raise failure(local.error)
 
 
-def _enqueue(found, q, k, v, want_lse):
+def _enqueue(found, q, k, v, want_lse, into):
     index = found.context.index
     # The cheapest ways to allocate: by strides, in q's own type where the type means nothing.
-    out = q.new_empty_strided(found.out_shape, found.out_stride)
+    out = q.new_empty_strided(found.out_shape, found.out_stride) if into is None else into
     lse = _empty_strided(found.lse_shape, found.lse_stride, dtype=_float32, device=q.device) if want_lse else None
     workspace = q.new_empty_strided(found.workspace_shape, _dense)
     buffers = abi.buffers(
@@ -81,10 +81,11 @@ def _enqueue(found, q, k, v, want_lse):
     return out, lse
 
 
-def run(q, k, v, nhd, is_causal, sm_scale, smooth_k, fp8, want_lse, by_token=None):
+def run(q, k, v, nhd, is_causal, sm_scale, smooth_k, fp8, want_lse, by_token=None, into=None):
     """(out, lse): the attention of checked or unchecked tensors, enqueued on the current stream of their GPU.
 
     sm_scale None: 1/sqrt(head_dim). by_token: order of the output in memory, see plan.token_major(); None: as q's.
+    into: dense memory for out in that order, or None for new memory.
     out: shape and layout of q, dense. lse: float32 [B, Hq, Nq] natural logarithm, or None. Raises the errors of
     errors.py; then nothing has been launched.
     """
@@ -97,6 +98,6 @@ def run(q, k, v, nhd, is_causal, sm_scale, smooth_k, fp8, want_lse, by_token=Non
             _plans.clear()
         _plans[key] = found
     if _current_device() == found.context.index:
-        return _enqueue(found, q, k, v, want_lse)
+        return _enqueue(found, q, k, v, want_lse, into)
     with torch.cuda.device(found.context.index):
-        return _enqueue(found, q, k, v, want_lse)
+        return _enqueue(found, q, k, v, want_lse, into)

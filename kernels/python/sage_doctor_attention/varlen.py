@@ -1,7 +1,8 @@
 """Sequences of different lengths, packed into one tensor.
 
-There are no kernels for that yet: this is a loop with a launch for each sequence, which costs launches but computes
-nothing that is not wanted. The host must know where the sequences begin, so cu_seqlens on a GPU are copied to it, and the
+There are no kernels for that yet: this is a call for each sequence, which costs launches but computes nothing that is not
+wanted. The calls go to the caller's stream and to one beside it by turns, the long ones first: the last blocks of a call
+leave most of the GPU to the next one. The host must know where the sequences begin, so cu_seqlens on a GPU are copied to it, and the
 host waits for that; give them on the CPU, or as a list, to avoid the wait (and to capture a graph).
 """
 
@@ -25,19 +26,48 @@ def _boundaries(name, cu_seqlens, tokens, longest):
     return values
 
 
+def _side_by_side(calls, device):
+    """Runs the calls, which enqueue work that does not depend on each other's. It is done when the current stream is."""
+    if device.type != "cuda" or len(calls) < 2:
+        for call in calls:
+            call()
+        return
+    here = torch.cuda.current_stream(device)
+    beside = torch.cuda.Stream(device)
+    beside.wait_stream(here)
+    try:
+        for i, call in enumerate(calls):
+            with torch.cuda.stream(beside if i % 2 else here):
+                call()
+    finally:
+        here.wait_stream(beside)
+
+
 def _loop(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k, is_causal, sm_scale, smooth_k, fallback):
     q_at = _boundaries("cu_seqlens_q", cu_seqlens_q, q.shape[0], max_seqlen_q)
     k_at = _boundaries("cu_seqlens_k", cu_seqlens_k, k.shape[0], max_seqlen_k)
     if len(q_at) != len(k_at):
         raise ArgumentError(f"cu_seqlens_q has {len(q_at) - 1} sequences, cu_seqlens_k {len(k_at) - 1}")
-    out = torch.zeros_like(q, memory_format=torch.contiguous_format)
+    out = torch.empty_like(q, memory_format=torch.contiguous_format)
+
+    def compute(queries, keys):
+        own = out[queries][None]
+        made = attend(q[queries][None], k[keys][None], v[keys][None], "NHD", is_causal, sm_scale, False, smooth_k, False,
+                      fallback=fallback, into=own)
+        if made is not own:
+            own.copy_(made)
+
+    sequences = []
     for i in range(len(q_at) - 1):
         queries, keys = slice(q_at[i], q_at[i + 1]), slice(k_at[i], k_at[i + 1])
-        # Without a query nothing is wanted; without a key the output is 0.
-        if queries.start == queries.stop or keys.start == keys.stop:
+        if queries.start == queries.stop:
             continue
-        out[queries] = attend(q[queries][None], k[keys][None], v[keys][None], "NHD", is_causal, sm_scale, False,
-                              smooth_k, False, fallback=fallback)[0]
+        if keys.start == keys.stop:  # without a key the output is 0
+            out[queries] = 0
+            continue
+        sequences.append((queries, keys))
+    sequences.sort(key=lambda s: (s[0].stop - s[0].start) * (s[1].stop - s[1].start), reverse=True)
+    _side_by_side([lambda s=s: compute(*s) for s in sequences], q.device)
     return out
 
 
@@ -58,7 +88,7 @@ _varlen = define(
 
 def sageattn_varlen(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q=None, max_seqlen_k=None, is_causal=False,
                     sm_scale=None, smooth_k=True, *, fallback=None):
-    """Attention of packed sequences, a launch for each.
+    """Attention of packed sequences, a call for each.
 
     q: [tokens of all sequences, Hq, D]; k, v: the same with their own tokens and Hkv heads. cu_seqlens_*: where each
     sequence begins, and the end, [sequences + 1] integers: a tensor anywhere, or a list. max_seqlen_*: only checked.

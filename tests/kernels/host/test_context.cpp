@@ -37,13 +37,20 @@ Buffer good() {
 }
 
 // A cubin or PTX with these kernels.
-Buffer cubin(unsigned sm) {
-  ObjectSpec spec = family_spec(sm == 90 ? device::Family::sm90 : device::Family::nvidia, 0x6000004U | sm << 8U, "");
+Buffer cubin(ObjectSpec spec) {
   spec.machine = 190;
   spec.abi_version = 8;
   BuiltObject built = build_object(spec);
   put_at(built.file, built.sections + 2 * 64 + 4, std::uint32_t{2});
   return built.file;
+}
+
+ObjectSpec cubin_spec(unsigned sm) {
+  return family_spec(sm == 90 ? device::Family::sm90 : device::Family::nvidia, 0x6000004U | sm << 8U, "");
+}
+
+Buffer cubin(unsigned sm) {
+  return cubin(cubin_spec(sm));
 }
 
 Buffer ptx(unsigned sm) {
@@ -496,6 +503,25 @@ TEST_CASE("sm_90 reads V where it lies, if the copy engine can, else a copy in t
   CHECK(launch(plain) == SAGE_E_DRIVER);
   CHECK(std::string{error.text}.find("cuTensorMapEncodeTiled") != std::string::npos);
   CHECK(state.launches == 0);
+}
+
+TEST_CASE("an alternative and the prologue are kernels enough") {
+  // As a tuning tries them: else the objects would be taken for those of another architecture.
+  sage_error error{};
+  const FakeDriver driver{FAKE_CUDA};
+  for (const device::Tile& tile : device::alternative_table) {
+    if (tile.family != device::Family::sm90) continue;
+    CAPTURE(tile.kernel);
+    ObjectSpec spec = cubin_spec(90);
+    spec.kernels.resize(4);
+    spec.kernels[3].name = tile.kernel;
+    spec.kernels[3].max_threads = static_cast<std::uint32_t>(tile.threads());
+    ContextHolder holder;
+    REQUIRE_MESSAGE(make_context({cubin(spec)}, holder, &error) == SAGE_OK, error.text);
+    sage_context_info info{};
+    REQUIRE(sage_context_describe(holder.context, &info, &error) == SAGE_OK);
+    CHECK(info.kernel_count == 1);
+  }
 }
 
 TEST_CASE("the kernels of sm_90 need a driver that knows tensor maps") {
