@@ -35,6 +35,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   const Result<LogInput> input = open_log(options.log, *make_live_host());
   if (!input) return usage_error(input.error());
   const LogRules rules = embedded_rules_for_logs();
+  for (const std::string& problem : rules.problems) spdlog::warn("left out of the rules of this program: {}", problem);
   const Result<LogReading> reading =
       read_log([&](char* into, std::size_t size) { return read_some(*input, into, size); }, rules);
   if (!reading) return usage_error({0, input->name + ": " + reading.error().text});
