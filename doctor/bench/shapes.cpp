@@ -19,7 +19,7 @@ std::vector<T> or_usual(const std::vector<T>& asked, std::vector<T> usual) {
   return asked.empty() ? std::move(usual) : asked;
 }
 
-/// Both far from a multiple of any tile's queries and keys: one token short of it, and 35 beyond it.
+/// No multiple of any tile's queries and keys: one token short of one, and 35 beyond one.
 constexpr std::uint32_t tails[] = {1, 93};
 
 std::vector<BenchShape> shapes_like(const BenchShape& plain, const std::string& form) {

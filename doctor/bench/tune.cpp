@@ -34,8 +34,8 @@ constexpr std::uint32_t usual_heads = 32;
 std::uint32_t usual_batch(device::Length length) {
   return length == device::Length::long_q ? 2 : 4;
 }
-std::uint32_t usual_tokens(device::Length length, device::Family family) {
-  return length == device::Length::long_q ? 4096 : static_cast<std::uint32_t>(device::fewest_long_queries(family) / 2);
+std::uint32_t usual_tokens(const device::ShapeClass& shape, device::Family family) {
+  return shape.length == device::Length::long_q ? 4096 : static_cast<std::uint32_t>(device::fewest_long_queries(family, shape.dp) / 2);
 }
 
 template <class T>
@@ -470,9 +470,9 @@ std::vector<TuneCase> tune_cases(const BenchWish& wish, const device::Family fam
   std::vector<TuneCase> cases;
   for (std::size_t i = 0; i < device::shape_class_count; ++i) {
     const device::ShapeClass shape = device::class_at(i);
-    std::uint32_t tokens = wish.tokens.empty() ? usual_tokens(shape.length, family) : 0;
+    std::uint32_t tokens = wish.tokens.empty() ? usual_tokens(shape, family) : 0;
     for (const std::uint32_t one : wish.tokens) {
-      if (device::tile_length(one, family) == shape.length) tokens = one;
+      if (device::tile_length(one, family, shape.dp) == shape.length) tokens = one;
     }
     std::uint32_t dim = wish.head_dims.empty() ? static_cast<std::uint32_t>(shape.dp) : 0;
     for (const std::uint32_t one : wish.head_dims) {

@@ -1,8 +1,7 @@
 // What an attention workgroup holds and where: its shape, shared memory, what a thread keeps between tiles, and which queries are its own.
 //
-// Registers are what these kernels have least of. Where
-// they are short, state that the products do not need waits in shared memory: asking for it again is one load, while what is held across the
-// products the compiler spills, at a place of its choice and with a load for every word.
+// Registers are what these kernels have least of. Where they are short, state that the products do not need waits in shared memory: asking for it
+// again is one load, while what is held across the products the compiler spills, at a place of its choice and with a load for every word.
 
 namespace sage_device {
 

@@ -3,7 +3,7 @@
 // sage_statistics takes what needs no statistics along: Q (unless log-sum-exp wants its product with the mean of K) and V^T (unless V is
 // scaled). Its largest blocks, those that read K, come first. sage_quantise does the rest. The partial sums of a slice are few (kv_chunks) and
 // every block of sage_quantise adds them up by itself, always in the same order. Q and K stay in registers; V^T goes through shared memory
-// once, as whole words.
+// once, as whole words. For the kernels of hopper.hpp there is no Q, and V is rows, if it must be touched at all (plan.hpp, fill_args()).
 #if defined(SAGE_ON_NVIDIA) || defined(SAGE_ON_HOST)
 
 namespace sage_device {

@@ -31,12 +31,13 @@
 //   partial  f32   [batch*kv_heads][kv_chunks][2][dp]   channel sums of K / kv_len, channel maxima of |V|
 // NVIDIA: rows of q8 and k8 have 128 bytes for dp 96, and the 16-byte units of a row are swizzled; vt is
 // [batch*kv_heads][key_padded/n][dp][n], swizzled too, n = 64 keys (32 for f16 and dp 256): a tile is one run of bytes. See nvidia.hpp.
-// sm_90, dp up to 128 (hopper.hpp): the attention kernel makes int8 of Q by itself: no q8, no q_scale, and it writes q_mean. With f16 PV it
-// takes rows of V: the caller's own, or, where the copy engine can't read them or they are bf16, vt as f16 [batch*kv_heads][key_padded][dp].
+// sm_90, dp up to 128 (hopper.hpp): the attention kernel makes int8 of Q by itself: no q8, no q_scale; q_mean only says that log-sum-exp
+// needs that product, which it makes of Q and k_mean. With f16 PV it takes rows of V: the caller's own, or, where the copy engine can't read them
+// or they are bf16, vt as f16 [batch*kv_heads][key_padded][dp]. NVIDIA writes k_mean only for q_mean.
 #ifndef SAGE_PARAMS_HPP
 #define SAGE_PARAMS_HPP
 
-#define SAGE_PARAMS_VERSION 1
+#define SAGE_PARAMS_VERSION 2
 
 // Element types of q, k, v and out.
 #define SAGE_TYPE_F16 0

@@ -121,11 +121,11 @@ constexpr int padded_head_dim(int head_dim) {
 }
 
 // Workgroups of 16 waves pay once there are enough queries to fill the GPU with them (about two thousand per head). Those of two warpgroups
-// share what they read of K and V between twice as many queries, which is faster from 256 queries on (H200, 128 heads, head dim 128: 18 against
-// 24 microseconds; head dim 64 alike).
-constexpr int fewest_long_queries(Family family) { return family == Family::sm90 ? 256 : 2048; }
-constexpr Length tile_length(std::int64_t q_len, Family family) {
-  return q_len >= fewest_long_queries(family) ? Length::long_q : Length::short_q;
+// share what they read of K and V between twice as many queries: at 200 queries of 128 heads an H200 takes 18 microseconds with them and 24 with
+// the short ones (head dims 96 and 128; no difference for 64). Head dim 256 has no warpgroups, and is slower so at 500 queries.
+constexpr int fewest_long_queries(Family family, int dp) { return family != Family::sm90 ? 2048 : dp == 256 ? 512 : 256; }
+constexpr Length tile_length(std::int64_t q_len, Family family, int dp) {
+  return q_len >= fewest_long_queries(family, dp) ? Length::long_q : Length::short_q;
 }
 
 constexpr const Tile* find_tile(Family family, int dp, PvType pv, Length length) {
@@ -225,7 +225,7 @@ inline constexpr std::array padded_head_dims = {64, 96, 128, 256};
 inline constexpr std::size_t shape_class_count = padded_head_dims.size() * 8;
 
 constexpr ShapeClass class_of(const Problem& p, Family family) {
-  return {padded_head_dim(p.head_dim), p.pv, tile_length(p.q_len, family), p.mask != SAGE_MASK_NONE};
+  return {padded_head_dim(p.head_dim), p.pv, tile_length(p.q_len, family, padded_head_dim(p.head_dim)), p.mask != SAGE_MASK_NONE};
 }
 // 0 .. shape_class_count - 1.
 constexpr std::size_t class_index(const ShapeClass& c) {
@@ -271,7 +271,7 @@ constexpr Workspace workspace_layout(const Problem& p, const Tile& tile) {
   w.k_scale = take(kv * (key_padded / keys_per_scale) * 4);
   w.v_scale = take(kv * dp * 4);
   w.k_mean = take(p.smooth_k ? kv * dp * 4 : 0);
-  w.q_mean = take(needs_q_mean(p) ? q_rows * 4 : 0);
+  w.q_mean = take(needs_q_mean(p) && !tile.warpgroups() ? q_rows * 4 : 0);
   w.partial = take(needs_statistics(p) ? kv * ceil_div(p.kv_len, keys_per_chunk) * 2 * dp * 4 : 0);
   w.bytes = end;
   return w;
@@ -320,8 +320,9 @@ constexpr bool reads_value_rows(const Tile& tile) { return tile.warpgroups() && 
 inline bool values_in_place(const SageArgs& a, const Tile& tile) {
   const auto takes = [](std::int64_t stride, int extent) { return extent <= 1 || (stride > 0 && stride < (std::int64_t{1} << 39)); };
   const SageStrides& s = a.v_stride;
-  return reads_value_rows(tile) && a.io_type == SAGE_TYPE_F16 && a.v_vector != 0 && takes(s.token, a.kv_len) && takes(s.head, a.kv_heads) &&
-         takes(s.batch, a.batch);
+  const bool rows_apart = a.kv_len <= 1 || s.token >= a.head_dim;
+  return reads_value_rows(tile) && a.io_type == SAGE_TYPE_F16 && a.v_vector != 0 && rows_apart && takes(s.token, a.kv_len) &&
+         takes(s.head, a.kv_heads) && takes(s.batch, a.batch);
 }
 
 // For filled arguments, of a tile that reads_value_rows().

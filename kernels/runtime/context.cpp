@@ -155,7 +155,7 @@ Failure Context::check(const sage_attention_problem* problem, CheckedProblem& ch
     return check_grids(plan, *tile, driver_.api() == Api::hip);
   }
   const int dp = device::padded_head_dim(plan.head_dim);
-  const device::Length preferred = device::tile_length(plan.q_len, support_.family);
+  const device::Length preferred = device::tile_length(plan.q_len, support_.family, dp);
   const device::Length other = preferred == device::Length::long_q ? device::Length::short_q : device::Length::long_q;
   // Both length classes compute the same; one can be absent where it did not compile well.
   for (const device::Length length : {preferred, other}) {

@@ -169,7 +169,7 @@ Result run_emulated(const Device& device, const device::Problem& problem, const 
   const Buffer<float> k_scale(memory, "k_scale", static_cast<std::size_t>(kv * args.key_padded / device::keys_per_scale));
   const Buffer<float> v_scale(memory, "v_scale", static_cast<std::size_t>(kv * args.dp));
   const Buffer<float> k_mean(memory, "k_mean", part(w.k_mean, w.q_mean) / 4 == 0 ? 0 : static_cast<std::size_t>(kv * args.dp));
-  const Buffer<float> q_mean(memory, "q_mean", device::needs_q_mean(problem) ? q_rows : 0);
+  const Buffer<float> q_mean(memory, "q_mean", device::needs_q_mean(problem) ? prepared_rows : 0);
   const Buffer<float> partial(
       memory, "partial",
       device::needs_statistics(problem) ? static_cast<std::size_t>(kv * args.kv_chunks * 2 * args.dp) : 0);

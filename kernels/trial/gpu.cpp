@@ -131,7 +131,7 @@ std::string Gpu::kernel_for(const device::Problem& problem) const {
 
 bool Gpu::has_kernel(const device::Tile& tile) const {
   device::Problem problem;
-  problem.q_len = tile.length == device::Length::long_q ? device::fewest_long_queries(tile.family) : 1;
+  problem.q_len = tile.length == device::Length::long_q ? device::fewest_long_queries(tile.family, tile.dp) : 1;
   problem.kv_len = 1;
   problem.head_dim = tile.dp;
   problem.pv = tile.pv;

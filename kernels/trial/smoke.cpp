@@ -16,9 +16,9 @@ constexpr SmokeGate fp8_gate{0.042, 0.12, 2e-2};
 constexpr int emulated_keys = 517;
 // On a GPU the library chooses the tile by the number of queries (device::tile_length); neither is a multiple of a tile.
 constexpr int long_queries = 2061;
-constexpr int short_queries(const device::Family family) { return std::min(687, device::fewest_long_queries(family) - 109); }
-static_assert(device::tile_length(short_queries(device::Family::sm90), device::Family::sm90) == device::Length::short_q);
-static_assert(device::tile_length(long_queries, device::Family::gfx12) == device::Length::long_q);
+constexpr int short_queries(const device::Family family, const int dp) { return std::min(687, device::fewest_long_queries(family, dp) - 109); }
+static_assert(device::tile_length(short_queries(device::Family::sm90, 64), device::Family::sm90, 64) == device::Length::short_q);
+static_assert(device::tile_length(long_queries, device::Family::gfx12, 64) == device::Length::long_q);
 // Keys that the first query of the causal problem sees on a GPU. The log-sum-exp of a query with one key is one score, off by
 // the rounding of one product: 0.01 on average and several times that somewhere, which says nothing about a kernel.
 constexpr int keys_before = 456;
@@ -35,7 +35,7 @@ std::vector<device::Problem> problems_for(const Device& device, const device::Ti
   } else {
     dense.q_heads = 4;
     dense.kv_heads = 2;
-    dense.q_len = tile.length == device::Length::long_q ? long_queries : short_queries(tile.family);
+    dense.q_len = tile.length == device::Length::long_q ? long_queries : short_queries(tile.family, tile.dp);
     dense.kv_len = dense.q_len + keys_before;
   }
   device::Problem causal = dense;

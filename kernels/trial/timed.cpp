@@ -250,9 +250,7 @@ class Chain {
     kernels_.attention = load(tile.kernel);
     check(driver_.allow_shared_bytes(kernels_.attention, runtime::dynamic_shared_bytes(driver_, tile)));
   }
-  ~Chain() {
-    for (const Loaded& one : modules_) driver_.unload(one.module);
-  }
+  ~Chain() = default;
   Chain(const Chain&) = delete;
   Chain& operator=(const Chain&) = delete;
 
@@ -265,6 +263,19 @@ class Chain {
     const runtime::Candidate* from;
     runtime::Module module;
   };
+  // Unloaded also where the constructor gives up half way.
+  struct Modules {
+    explicit Modules(const runtime::Driver& owner) : driver(owner) {}
+    ~Modules() {
+      for (const Loaded& one : all) {
+        if (one.module != nullptr) driver.unload(one.module);
+      }
+    }
+    Modules(const Modules&) = delete;
+    Modules& operator=(const Modules&) = delete;
+    const runtime::Driver& driver;
+    std::vector<Loaded> all;
+  };
   static void check(const runtime::Failure& failure) {
     if (failure) throw std::runtime_error(failure.text);
   }
@@ -274,10 +285,10 @@ class Chain {
     };
     const auto found = std::find_if(candidates_.begin(), candidates_.end(), has);
     if (found == candidates_.end()) throw std::runtime_error(std::string("no code object has ") + kernel);
-    auto module = std::find_if(modules_.begin(), modules_.end(), [&](const Loaded& one) { return one.from == &*found; });
-    if (module == modules_.end()) {
-      modules_.push_back({&*found, nullptr});
-      module = modules_.end() - 1;
+    auto module = std::find_if(modules_.all.begin(), modules_.all.end(), [&](const Loaded& one) { return one.from == &*found; });
+    if (module == modules_.all.end()) {
+      modules_.all.push_back({&*found, nullptr});
+      module = modules_.all.end() - 1;
       check(driver_.load(found->image.data(), module->module));
     }
     runtime::Function function = nullptr;
@@ -288,7 +299,7 @@ class Chain {
   const device::Tile& tile_;
   runtime::Driver driver_;
   std::vector<runtime::Candidate> candidates_;
-  std::vector<Loaded> modules_;
+  Modules modules_{driver_};
   runtime::ChainKernels kernels_;
 };
 

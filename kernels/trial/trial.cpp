@@ -80,10 +80,10 @@ double Result::value(const int batch, const int head, const int query, const int
 Result prepare(const Device& device, const device::Problem& problem, const Options& options) {
   Result result;
   result.problem = problem;
+  const int dp = device::padded_head_dim(problem.head_dim);
   const device::Length length =
-      options.length < 0 ? device::tile_length(problem.q_len, device.family) : static_cast<device::Length>(options.length);
-  const device::Tile* const tile =
-      options.tile != nullptr ? options.tile : device::find_tile(device.family, device::padded_head_dim(problem.head_dim), problem.pv, length);
+      options.length < 0 ? device::tile_length(problem.q_len, device.family, dp) : static_cast<device::Length>(options.length);
+  const device::Tile* const tile = options.tile != nullptr ? options.tile : device::find_tile(device.family, dp, problem.pv, length);
   if (tile == nullptr) throw std::invalid_argument("no tile for this problem");
   result.tile = *tile;
   result.sm_scale = options.sm_scale != 0.0 ? options.sm_scale : 1.0 / std::sqrt(static_cast<double>(problem.head_dim));

@@ -93,8 +93,8 @@ class WithoutGpu(Folder):
             self.assertIn("the model has no figures for " + target, finished.stderr)
 
     def test_wrong_options_are_wrong_usage(self):
-        for wrong in (["--plot", "x.png"], ["--masks", "some"], ["--pv", "f32"], ["--head-dims", "512"], ["--tokens", "0"], ["--runs", "0"], ["--shapes", "round"],
-                      ["--target", "rx9070"]):
+        for wrong in (["--plot", "x.png"], ["--masks", "some"], ["--pv", "f32"], ["--head-dims", "512"], ["--tokens", "0"], ["--runs", "0"],
+                      ["--shapes", "round"], ["--target", "rx9070"]):
             self.assertEqual(run("bench", *wrong).returncode, 2, wrong)
 
 

@@ -132,7 +132,11 @@ class HandedOver(Case):
                 parts = [t[None].transpose(1, 2) for t in (q[a], k[b], v[b])]
                 self.assertClose(out[a][None].transpose(1, 2), standin.attention(*parts, True, 0.125)[0])
             self.assertEqual(out[20:30].abs().max().item(), 0)
+            written = [launch.buffers[5] - out.data_ptr() for launch in self.library.launches[-2:]]
+            self.assertEqual(sorted(written), [0, 30 * 4 * 64 * 2])  # in place
         self.assertEqual(len(self.library.launches), 4)
+        other = q.transpose(0, 1).contiguous().transpose(0, 1)  # heads before tokens in memory
+        self.assertTrue(torch.equal(sage.sageattn_varlen(other, k, v, q_at, k_at, is_causal=True), out))
         for bad in ([0, 20], [1, 50], [0, 40, 30, 50], [50]):
             with self.assertRaises(sage.ArgumentError):
                 sage.sageattn_varlen(q, k, v, bad, [0, 70])
@@ -170,7 +174,15 @@ class HandedOver(Case):
 
             return enqueue
 
-        streams = unittest.mock.Mock(current_stream=lambda device: here, Stream=lambda device: beside, stream=on)
+        made = []
+
+        def make(device):
+            made.append(device)
+            return beside
+
+        varlen._forget()
+        self.addCleanup(varlen._forget)
+        streams = unittest.mock.Mock(current_stream=lambda device: here, Stream=make, stream=on)
         with unittest.mock.patch.object(varlen.torch, "cuda", streams):
             varlen._side_by_side([call("a"), call("b"), call("c")], torch.device("cuda", 0))
             self.assertEqual(said, ["beside waits for here", "a on here", "b on beside", "c on here", "here waits for beside"])
@@ -181,6 +193,7 @@ class HandedOver(Case):
             said.clear()
             varlen._side_by_side([call("a")], torch.device("cuda", 0))
             self.assertEqual(said, ["a on here"])
+        self.assertEqual(len(made), 1)  # the allocator would keep memory for every other one
 
     def test_threads_share_plans_and_nothing_else(self):
         inputs = [[t + i for t in qkv()] for i in range(6)]

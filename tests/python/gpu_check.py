@@ -420,8 +420,11 @@ class Varlen(Case):
         at = [0, 700, 1000, 3000, 3001]
         q, k, v = randn(3001, 4, 128), randn(3001, 2, 128, seed=1), randn(3001, 2, 128, seed=2)
         first = sage.sageattn_varlen(q, k, v, at, at)
-        for _ in range(20):
+        for i in range(40):
             self.assertTrue(torch.equal(sage.sageattn_varlen(q, k, v, at, at), first))
+            if i == 4:
+                reserved = torch.cuda.memory_reserved()
+        self.assertEqual(torch.cuda.memory_reserved(), reserved)
         torch.cuda.synchronize()
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):

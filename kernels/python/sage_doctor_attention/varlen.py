@@ -6,10 +6,13 @@ leave most of the GPU to the next one. The host must know where the sequences be
 host waits for that; give them on the CPU, or as a list, to avoid the wait (and to capture a graph).
 """
 
+import threading
+
 import torch
 
 from .arguments import refuse_gradient
 from .attention import attend
+from .contexts import when_forked
 from .errors import ArgumentError
 from .operators import define
 from .tracing import is_watched
@@ -26,6 +29,29 @@ def _boundaries(name, cu_seqlens, tokens, longest):
     return values
 
 
+class _Beside(threading.local):
+    """A thread's stream beside the current one, by device. Kept: torch's allocator has memory of its own for every stream."""
+
+    def __init__(self):
+        self.streams = {}
+
+    def stream(self, device):
+        if device not in self.streams:
+            self.streams[device] = torch.cuda.Stream(device)
+        return self.streams[device]
+
+
+_beside = _Beside()
+
+
+def _forget():
+    global _beside
+    _beside = _Beside()
+
+
+when_forked(_forget)
+
+
 def _side_by_side(calls, device):
     """Runs the calls, which enqueue work that does not depend on each other's. It is done when the current stream is."""
     if device.type != "cuda" or len(calls) < 2:
@@ -33,7 +59,7 @@ def _side_by_side(calls, device):
             call()
         return
     here = torch.cuda.current_stream(device)
-    beside = torch.cuda.Stream(device)
+    beside = _beside.stream(device)
     beside.wait_stream(here)
     try:
         for i, call in enumerate(calls):

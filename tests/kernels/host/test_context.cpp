@@ -472,6 +472,8 @@ TEST_CASE("sm_90 reads V where it lies, if the copy engine can, else a copy in t
   copied(other);
   other.v = {4 * 77 * 68, 77 * 68, 68, 1};
   copied(other);
+  other.v = {4 * 77 * 32, 77 * 32, 32, 1};  // every row begins in the middle of the one before
+  copied(other);
   other.v = {4 * 77 * 64, 77 * 64, 1, 77};
   copied(other);
   other = plain;

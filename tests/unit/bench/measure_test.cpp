@@ -233,7 +233,7 @@ TEST_CASE("tune: every class is tried, or those that were asked for") {
     const auto all = tune_cases({}, family);
     CHECK(all.size() == device::shape_class_count);
     for (const TuneCase& one : all) {
-      CHECK(device::tile_length(one.what.shape.tokens, family) == one.shape_class.length);
+      CHECK(device::tile_length(one.what.shape.tokens, family, one.shape_class.dp) == one.shape_class.length);
       CHECK(one.what.shape.causal == one.shape_class.causal);
       CHECK(device::padded_head_dim(static_cast<int>(one.what.shape.head_dim)) == one.shape_class.dp);
     }

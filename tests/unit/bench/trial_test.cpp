@@ -37,5 +37,6 @@ TEST_CASE("bench: any other answer is a failure with its reason") {
 TEST_CASE("bench: 'internal' is for the program itself") {
   CHECK(!run_bench_child({"smoke-gpu"}));
   CHECK(run_bench_child({"bench-gpu"}) == 2);
-  CHECK(run_bench_child({"bench-gpu", "--library", "x", "--kernels", "x", "--runtime", "x", "--runs", "1", "--parts", "all", "--output", "x", "--case", "bad"}) == 2);
+  CHECK(run_bench_child({"bench-gpu", "--library", "x", "--kernels", "x", "--runtime", "x", "--runs", "1", "--parts", "all", "--output", "x",
+                         "--case", "bad"}) == 2);
 }
