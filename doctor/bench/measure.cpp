@@ -10,15 +10,15 @@
 namespace sage {
 namespace {
 
-std::string processor_of(const std::string& target) {
-  return target.substr(0, target.find(':'));
-}
-
 void add_once(std::vector<std::string>& notes, const std::string& note) {
   if (!note.empty() && std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
 }  // namespace
+
+std::string processor_of(const std::string& target) {
+  return target.substr(0, target.find(':'));
+}
 
 void add_facts_of_gpu(const Facts& facts, BenchDevice& device) {
   if (device.target.starts_with("sm_")) return;

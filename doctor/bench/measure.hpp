@@ -22,6 +22,9 @@ struct BenchPlace {
 /// Told what is measured next, as `done` of `all` steps. Called five times a second too.
 using BenchProgress = std::function<void(const std::string& what, std::size_t done, std::size_t all)>;
 
+/// "gfx90a" of "gfx90a:sramecc+:xnack-".
+[[nodiscard]] std::string processor_of(const std::string& target);
+
 /// Units and clock of an AMD GPU, which its driver library does not tell in a form that can be relied on, from KFD's
 /// facts.
 void add_facts_of_gpu(const Facts& facts, BenchDevice& device);

@@ -12,16 +12,6 @@
 namespace sage {
 namespace {
 
-std::string padded(std::string text, std::size_t width) {
-  const std::size_t taken = columns(text);
-  return text + std::string(taken < width ? width - taken : 0, ' ');
-}
-
-std::string right(const std::string& text, std::size_t width) {
-  const std::size_t taken = columns(text);
-  return std::string(taken < width ? width - taken : 0, ' ') + text;
-}
-
 std::string number(const char* format, double value) {
   if (!std::isfinite(value)) return "?";
   char text[48];
@@ -84,20 +74,21 @@ std::string refusal(const std::string& problem, std::size_t width) {
 /// Of calls only: a line each, with its times.
 std::string calls(const std::vector<const BenchRow*>& rows, std::size_t width) {
   const bool plain = rows.front()->form == BenchForm::plain;
-  std::string text = right("tokens", 8) + "  " + padded("what", 16) + right("ms", 8) + "  " +
-                     padded("(min to max)", 18) + right("TFLOPS", 8) + right(plain ? "of peak" : "of plain", 9) +
-                     right("rel. L1", 9) + "\n";
+  std::string text = right_aligned("tokens", 8) + "  " + left_aligned("what", 16) + right_aligned("ms", 8) + "  " +
+                     left_aligned("(min to max)", 18) + right_aligned("TFLOPS", 8) +
+                     right_aligned(plain ? "of peak" : "of plain", 9) + right_aligned("rel. L1", 9) + "\n";
   for (const BenchRow* row : rows) {
-    const std::string start = right(tokens_of(*row), 8) + "  ";
+    const std::string start = right_aligned(tokens_of(*row), 8) + "  ";
     if (!row->problem.empty()) {
       text += start + printable(row->contender) + "\n" + refusal(row->problem, width);
       continue;
     }
     const BenchSpread time = row->milliseconds.value_or(BenchSpread{});
-    text += start + padded(printable(row->contender), 16) + right(milliseconds(time.median), 8);
-    text += "  " + padded("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 18);
-    text += right(number("%.1f", row->tflops), 8) + right(share(plain ? row->peak_share : row->of_plain), 9);
-    if (row->accuracy) text += right(number("%.4f", row->accuracy->relative_l1), 9);
+    text += start + left_aligned(printable(row->contender), 16) + right_aligned(milliseconds(time.median), 8);
+    text += "  " + left_aligned("(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")", 18);
+    text += right_aligned(number("%.1f", row->tflops), 8) +
+            right_aligned(share(plain ? row->peak_share : row->of_plain), 9);
+    if (row->accuracy) text += right_aligned(number("%.4f", row->accuracy->relative_l1), 9);
     text += "\n";
   }
   return text;
@@ -118,12 +109,12 @@ struct Parts {
 std::string speeds(const BenchRow* row) {
   if (row == nullptr || !row->milliseconds) return std::string(17, ' ');
   const BenchSpread& time = *row->milliseconds;
-  return right(speed(row->tflops), 7) +
-         right(speed(tflops_of(row->shape, time.max)) + "-" + speed(tflops_of(row->shape, time.min)), 10);
+  return right_aligned(speed(row->tflops), 7) +
+         right_aligned(speed(tflops_of(row->shape, time.max)) + "-" + speed(tflops_of(row->shape, time.min)), 10);
 }
 
 std::string percent(const BenchRow* row, double BenchRow::*share_of) {
-  return right(row == nullptr || !row->milliseconds ? "" : number("%.0f %%", row->*share_of * 100.0), 6);
+  return right_aligned(row == nullptr || !row->milliseconds ? "" : number("%.0f %%", row->*share_of * 100.0), 6);
 }
 
 std::vector<Parts> parts_of(const std::vector<const BenchRow*>& rows) {
@@ -145,24 +136,27 @@ std::vector<Parts> parts_of(const std::vector<const BenchRow*>& rows) {
 std::string parts_table(const std::vector<const BenchRow*>& rows, std::size_t width) {
   const bool plain = rows.front()->form == BenchForm::plain;
   const std::size_t tokens = plain ? 7 : 11;
-  std::string text = std::string(tokens + 12, ' ') + padded("  kernel alone", 23) +
-                     (plain ? padded("  whole call", 17) + "    prologue" : "  whole call") + "\n";
-  text += right("tokens", tokens) + "  " + padded("what", 10) + right("TFLOPS", 7) + right("runs", 10) +
-          right(plain ? "peak" : "plain", 6) + right("TFLOPS", 7) + right("runs", 10);
-  text += (plain ? right("us", 6) + right("x copy", 7) : right("plain", 6)) + right("rel. L1", 8) + "\n";
+  std::string text = std::string(tokens + 12, ' ') + left_aligned("  kernel alone", 23) +
+                     (plain ? left_aligned("  whole call", 17) + "    prologue" : "  whole call") + "\n";
+  text += right_aligned("tokens", tokens) + "  " + left_aligned("what", 10) + right_aligned("TFLOPS", 7) +
+          right_aligned("runs", 10) + right_aligned(plain ? "peak" : "plain", 6) + right_aligned("TFLOPS", 7) +
+          right_aligned("runs", 10);
+  text += (plain ? right_aligned("us", 6) + right_aligned("x copy", 7) : right_aligned("plain", 6)) +
+          right_aligned("rel. L1", 8) + "\n";
   for (const Parts& one : parts_of(rows)) {
-    const std::string start = right(tokens_of(one.any()), tokens) + "  " + padded(printable(one.any().contender), 10);
+    const std::string start =
+        right_aligned(tokens_of(one.any()), tokens) + "  " + left_aligned(printable(one.any().contender), 10);
     const bool some = one.call != nullptr && one.call->milliseconds;
     if (some) {
       text += start + speeds(one.kernel) + percent(one.kernel, plain ? &BenchRow::peak_share : &BenchRow::of_plain) +
               speeds(one.call);
       const BenchRow* const prologue = one.prologue != nullptr && one.prologue->milliseconds ? one.prologue : nullptr;
       if (plain)
-        text += right(prologue == nullptr ? "" : number("%.0f", prologue->milliseconds->median * 1000.0), 6) +
-                right(prologue == nullptr ? "" : number("%.2f", prologue->copy_ratio), 7);
+        text += right_aligned(prologue == nullptr ? "" : number("%.0f", prologue->milliseconds->median * 1000.0), 6) +
+                right_aligned(prologue == nullptr ? "" : number("%.2f", prologue->copy_ratio), 7);
       else
         text += percent(one.call, &BenchRow::of_plain);
-      text += (one.call->accuracy ? right(number("%.4f", one.call->accuracy->relative_l1), 8) : "") + "\n";
+      text += (one.call->accuracy ? right_aligned(number("%.4f", one.call->accuracy->relative_l1), 8) : "") + "\n";
     } else {
       text += start + "\n";
     }
@@ -205,8 +199,8 @@ std::string modelled_rows(const BenchResult& result) {
   std::string text =
       std::string("\n  kernel                   modelled share of peak") + (speeds ? "   modelled TFLOPS" : "") + "\n";
   for (const BenchRow& row : result.rows) {
-    text += "  " + padded(printable(short_unit_name(row.kernel)), 24) + right(share(row.peak_share), 23);
-    text += (speeds ? right(number("%.1f", row.tflops), 18) : "") + "\n";
+    text += "  " + left_aligned(printable(short_unit_name(row.kernel)), 24) + right_aligned(share(row.peak_share), 23);
+    text += (speeds ? right_aligned(number("%.1f", row.tflops), 18) : "") + "\n";
   }
   return text;
 }
@@ -239,7 +233,7 @@ std::string method_lines(const BenchResult& result, std::size_t width) {
   std::string lines = wrapped(printable(text), "", "", width);
   const auto has = [&](auto&& property) { return std::any_of(result.rows.begin(), result.rows.end(), property); };
   const auto word = [&](const char* name, const std::string& meaning) {
-    lines += wrapped(printable(meaning), "  " + padded(name, 14), std::string(16, ' '), width);
+    lines += wrapped(printable(meaning), "  " + left_aligned(name, 14), std::string(16, ' '), width);
   };
   if (has([](const BenchRow& row) { return row.part == BenchPart::kernel; })) {
     word("kernel alone", "the attention kernel, where what the prologue makes is there already");
@@ -283,8 +277,8 @@ std::string tuning_text(const BenchTuning& tuning, std::size_t width) {
       const BenchSpread time = one.milliseconds.value_or(BenchSpread{});
       const bool chosen = choice != tuning.choices.end() && choice->kernel == one.kernel;
       const std::string between = "(" + milliseconds(time.min) + " to " + milliseconds(time.max) + ")";
-      text += padded(kernel, 30) + right(milliseconds(time.median), 9) + " ms  ";
-      text += chosen ? padded(between, 20) + "  chosen, +" + number("%.0f %%", choice->gain * 100.0) : between;
+      text += left_aligned(kernel, 30) + right_aligned(milliseconds(time.median), 9) + " ms  ";
+      text += chosen ? left_aligned(between, 20) + "  chosen, +" + number("%.0f %%", choice->gain * 100.0) : between;
       text += "\n";
     }
   }

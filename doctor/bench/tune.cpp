@@ -35,16 +35,13 @@ std::uint32_t usual_batch(device::Length length) {
   return length == device::Length::long_q ? 2 : 4;
 }
 std::uint32_t usual_tokens(const device::ShapeClass& shape, device::Family family) {
-  return shape.length == device::Length::long_q ? 4096 : static_cast<std::uint32_t>(device::fewest_long_queries(family, shape.dp) / 2);
+  if (shape.length == device::Length::long_q) return 4096;
+  return static_cast<std::uint32_t>(device::fewest_long_queries(family, shape.dp) / 2);
 }
 
 template <class T>
 bool asked_for(const std::vector<T>& asked, const T& one) {
   return asked.empty() || std::find(asked.begin(), asked.end(), one) != asked.end();
-}
-
-std::string processor_of(const std::string& target) {
-  return target.substr(0, target.find(':'));
 }
 
 std::string tuning_path() {

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::size_t label_width = 12;
 
-std::string padded(std::string_view text, std::size_t width) {
-  return std::string(text) + std::string(width - std::min(width, text.size()), ' ');
-}
-
-std::string right(std::string_view text, std::size_t width) {
-  return std::string(width - std::min(width, text.size()), ' ') + std::string(text);
-}
-
 std::string count_of(std::size_t number, std::string_view thing) {
   return std::to_string(number) + " " + std::string(thing) + (number == 1 ? "" : "s");
 }
@@ -77,8 +69,8 @@ class Writer {
   /// Nothing for an empty value.
   void row(std::string_view label, std::string_view value) {
     if (value.empty()) return;
-    text_ +=
-        wrapped(printable(value), "  " + padded(label, label_width), std::string(label_width + 2, ' '), style_.width);
+    text_ += wrapped(printable(value), "  " + left_aligned(label, label_width), std::string(label_width + 2, ' '),
+                     style_.width);
   }
 
   /// One value a line; the label stands before the first.
@@ -160,11 +152,11 @@ class Writer {
     const std::string spills = std::to_string(std::uint64_t{data.vgpr_spill_count} + data.sgpr_spill_count);
     const std::array<std::pair<std::uint64_t, std::size_t>, 3> registers = {
         {{data.vgpr_count, 8}, {data.agpr_count, 5}, {data.sgpr_count, 5}}};
-    for (const auto& [number, width] : registers) text_ += right(std::to_string(number), width);
-    text_ += right(spills, 7);
-    text_ += right(std::to_string(data.lds_bytes), 7);
-    text_ += right(std::to_string(data.scratch_bytes_per_lane), 8);
-    text_ += right(std::to_string(data.wavefront_size), 5);
+    for (const auto& [number, width] : registers) text_ += right_aligned(std::to_string(number), width);
+    text_ += right_aligned(spills, 7);
+    text_ += right_aligned(std::to_string(data.lds_bytes), 7);
+    text_ += right_aligned(std::to_string(data.scratch_bytes_per_lane), 8);
+    text_ += right_aligned(std::to_string(data.wavefront_size), 5);
     text_ += "  " + printable(data.name) + "\n";
     for (const std::string& text : inspected.contradictions) warn(text);
   }

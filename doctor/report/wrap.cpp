@@ -70,6 +70,23 @@ std::size_t columns(std::string_view text) {
   return count;
 }
 
+namespace {
+
+std::string blanks_beside(std::string_view text, std::size_t width) {
+  const std::size_t taken = columns(text);
+  return std::string(taken < width ? width - taken : 0, ' ');
+}
+
+}  // namespace
+
+std::string left_aligned(std::string_view text, std::size_t width) {
+  return std::string(text) + blanks_beside(text, width);
+}
+
+std::string right_aligned(std::string_view text, std::size_t width) {
+  return blanks_beside(text, width) + std::string(text);
+}
+
 std::string wrapped(std::string_view text, std::string_view first, std::string_view rest, std::size_t width) {
   std::string out(first);
   std::size_t used = columns(first);

@@ -13,6 +13,10 @@ namespace sage {
 /// Columns that printable text takes: one for each code point.
 [[nodiscard]] std::size_t columns(std::string_view text);
 
+/// `text` with blanks behind it or before it up to `width` columns; as it is where it has more.
+[[nodiscard]] std::string left_aligned(std::string_view text, std::size_t width);
+[[nodiscard]] std::string right_aligned(std::string_view text, std::size_t width);
+
 /// `text` broken at blanks into lines of at most `width` columns. The first line begins with `first`, the others with
 /// `rest`; both count. A word that is longer than a line stands alone and whole: paths and commands must stay
 /// pasteable. Ends with a line end.

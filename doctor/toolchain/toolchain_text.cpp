@@ -10,11 +10,6 @@ namespace {
 constexpr std::size_t verdict_width = 12;
 const std::string indent(2 + 2 * verdict_width, ' ');
 
-std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(width, text.size()), ' ');
-  return text;
-}
-
 std::string name_of(const Toolchain& compiler) {
   std::string name = compiler.kind.known() ? std::string(enum_name(*compiler.kind)) : "compiler";
   if (compiler.rocm_version.known()) {
@@ -28,7 +23,7 @@ std::string name_of(const Toolchain& compiler) {
 }
 
 std::string verdict_word(const Verdict& verdict, bool chosen) {
-  return padded(std::string(enum_name(verdict.can)) + (chosen ? " *" : ""), verdict_width);
+  return left_aligned(std::string(enum_name(verdict.can)) + (chosen ? " *" : ""), verdict_width);
 }
 
 std::string reason(std::string_view purpose, const Verdict& verdict, std::size_t width) {
@@ -54,7 +49,8 @@ std::string row_text(const ToolchainRow& row, bool with_verdicts, std::size_t wi
 
 std::string home_text(const TorchRocmHome& home, std::size_t width) {
   std::string text = "  " + printable(home.torch_folder) + "\n";
-  if (!home.path.known()) return text + wrapped(printable("unknown: " + home.path.why_unknown().text), "    ", "    ", width);
+  if (!home.path.known())
+    return text + wrapped(printable("unknown: " + home.path.why_unknown().text), "    ", "    ", width);
   if (!home.path->has_value()) {
     return text + wrapped("None: it finds no ROCm to build with; to run, none is needed", "    ", "    ", width);
   }
@@ -91,14 +87,15 @@ std::string homes_and_tritons(const ToolchainList& list, std::size_t width) {
 
 std::string toolchain_text(const ToolchainList& list, std::size_t width) {
   const bool judged = !list.target.empty();
-  std::string text = judged ? wrapped("Compilers for " + printable(list.target) + " (" + list.target_source + ")", "", "", width)
-                            : wrapped("Compilers (" + list.target_source + ")", "", "", width);
+  std::string text =
+      judged ? wrapped("Compilers for " + printable(list.target) + " (" + list.target_source + ")", "", "", width)
+             : wrapped("Compilers (" + list.target_source + ")", "", "", width);
   if (!list.unknown.empty()) {
     text += wrapped(printable("unknown: " + list.unknown), "  ", "  ", width);
   } else if (list.rows.empty()) {
     text += "  none was found; to run PyTorch none is needed\n";
   } else if (judged) {
-    text += "\n  " + padded("kernels", verdict_width) + padded("extensions", verdict_width) + "compiler\n";
+    text += "\n  " + left_aligned("kernels", verdict_width) + left_aligned("extensions", verdict_width) + "compiler\n";
   }
   bool chosen = false;
   for (const ToolchainRow& row : list.rows) {

@@ -167,21 +167,17 @@ struct AttentionStore : AttentionRoom<Arch, kDp, kPv, kWaves, kGroups, kKeys, kK
     SAGE_UNROLL for (int g = 0; g < kGroups; ++g) {
       rows[g].limits = Room::template fetch<state_in_shared>(shared, kept_limits + g, rows[g].limits);
       if constexpr (Arch::exact_lse) rows[g].exact = Room::template fetch<state_in_shared>(shared, kept_exact + g, rows[g].exact);
+      const int group_query = p.first_query + g * Arch::query_tile;
+      float product[lanes_queries];
+      load_products(a, p, product, group_query);
       SAGE_UNROLL for (int q = 0; q < lanes_queries; ++q) {
-        const int row = p.first_query + g * Arch::query_tile + Arch::query_of(p.lane, q);
+        const int row = group_query + Arch::query_of(p.lane, q);
         const float sum = Arch::total(rows[g].sum, q);
-        const float lse_sum = Arch::exact_lse ? Arch::row_total(rows[g].exact.of[q]) : sum;
+        store_lse(a, p, rows[g], q, sum, product[q], row);
         if (row < a.q_len) {
           const float inverse = sum > 0.0f ? Arch::reciprocal(sum) : 0.0f;
           const i64 at = p.batch * a.out_stride.batch + p.head * a.out_stride.head + row * a.out_stride.token;
           store_row(a, out[g], p.lane, q, inverse, v_scale, at);
-          if (a.lse && Arch::writes_lse(p.lane)) {
-            const i64 index = static_cast<i64>(p.slice) * a.q_len + row;
-            const float log2_sum = rows[g].limits.max[q] - Arch::p_offset + Arch::log2(lse_sum);
-            float lse = sum > 0.0f ? log2_sum * 0.6931471805599453f : minus_infinity();
-            if (a.q_mean) lse += global_load<float>(a.q_mean + index);
-            global_store<float>(a.lse + index, lse);
-          }
         }
       }
     }

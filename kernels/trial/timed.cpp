@@ -250,10 +250,6 @@ class Chain {
     kernels_.attention = load(tile.kernel);
     check(driver_.allow_shared_bytes(kernels_.attention, runtime::dynamic_shared_bytes(driver_, tile)));
   }
-  ~Chain() = default;
-  Chain(const Chain&) = delete;
-  Chain& operator=(const Chain&) = delete;
-
   void launch(const runtime::ChainPart part, const device::Problem& problem, const SageArgs& caller, void* workspace, void* stream) const {
     check(runtime::launch_chain(driver_, kernels_, problem, tile_, caller, workspace, stream, part));
   }

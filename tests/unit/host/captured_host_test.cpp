@@ -117,8 +117,8 @@ TEST_CASE("forty links are followed, not one more, and a circle is ELOOP") {
 
 TEST_CASE("a relative path begins at the working folder") {
   Capture capture;
-  capture.process.working_folder = "/home/user1/work";
-  capture.paths["/home/user1/work/venv/pyvenv.cfg"] = file("x");
+  capture.process.working_folder = "/home/user1/project";
+  capture.paths["/home/user1/project/venv/pyvenv.cfg"] = file("x");
   const auto host = make_captured_host(capture);
   CHECK(host->read_file("venv/pyvenv.cfg") == std::string("x"));
   CHECK(host->canonical("..") == std::string("/home/user1"));

@@ -219,8 +219,8 @@ TEST_CASE("Triton takes what its own version looks for first") {
   CHECK(copies_in(host, LoadScenario::triton) == std::vector<std::string>{of_core});  // the one that is mapped
 
   // Another SDK stands first: a Triton that asks rocm_sdk takes that one although torch has loaded its own.
-  const std::string other = "/home/u/work/_rocm_sdk_core/lib/libamdhip64.so.7";
-  host.variables["PYTHONPATH"] = "/home/u/work";
+  const std::string other = "/home/u/project/_rocm_sdk_core/lib/libamdhip64.so.7";
+  host.variables["PYTHONPATH"] = "/home/u/project";
   library(host, other, elf_of("libamdhip64.so.7", "ff"));
   CHECK(copies_in(host, LoadScenario::triton) == std::vector<std::string>{of_core});
   host.file(driver, "env_libhip_path.endswith(lib_name)\nrocm_sdk.find_libraries(\"amdhip64\")\n");

@@ -87,7 +87,7 @@ TEST_CASE("only a whole assignment gives Triton's version") {
 TEST_CASE("the Triton of the first site is the one that an import gets") {
   MemoryHost host = with_triton(ends_with, own_linker);
   host.variables["VIRTUAL_ENV"] = "/home/u/venv";
-  host.variables["PYTHONPATH"] = "/home/u/work";
+  host.variables["PYTHONPATH"] = "/home/u/project";
   host.file("/usr/bin/python3.12", "elf");
   host.file("/home/u/venv/pyvenv.cfg", "home = /usr/bin\nversion = 3.12.3\n");
   host.link("/home/u/venv/bin/python3", "/usr/bin/python3.12");
@@ -98,8 +98,8 @@ TEST_CASE("the Triton of the first site is the one that an import gets") {
     return python.environments->front().triton->front().folder;
   };
   CHECK(folder() == site + "/triton");
-  host.file("/home/u/work/triton/__init__.py", "__version__ = '3.9.0'\n");
-  CHECK(folder() == "/home/u/work/triton");
+  host.file("/home/u/project/triton/__init__.py", "__version__ = '3.9.0'\n");
+  CHECK(folder() == "/home/u/project/triton");
 }
 
 }  // namespace sage
