@@ -154,6 +154,9 @@ constexpr int v_row_bytes(Family family, int keys, PvType pv, Form form = Form::
   return is_nvidia(family) || form == Form::swizzled ? bytes : bytes + 16;
 }
 
+// Of the rows of V that sm_90 takes as they are: the channels that one swizzle spans (MappedCopies in device/nvidia_tiles.hpp).
+constexpr int value_chunk_bytes(int dp) { return dp % 64 == 0 ? 128 : 64; }
+
 // Units of 16 bytes that a thread keeps in shared memory for want of registers.
 constexpr int kept_units(const Tile& tile) {
   if (!is_nvidia(tile.family)) return 0;
@@ -170,7 +173,7 @@ constexpr int tile_lds_bytes(const Tile& tile) {
   const int q_tile = is_nvidia(tile.family) ? tile.queries() * k_row_bytes(tile.family, tile.dp) : 0;
   // Of warpgroups: two barriers of 8 bytes a buffer, 32 of where tiles come from, 32 a warp, and
   // ones: as many as a KiB for 64 keys of V^T, or as one chunk of rows of V.
-  const int ones = tile.pv == PvType::fp8 ? tile.keys / 64 * 1024 : tile.keys * (tile.dp % 64 == 0 ? 128 : 64);
+  const int ones = tile.pv == PvType::fp8 ? tile.keys / 64 * 1024 : tile.keys * value_chunk_bytes(tile.dp);
   const int barriers = tile.warpgroups() ? tile.k_buffers * (16 + ones) + 32 + tile.waves * 32 : 0;
   return tile.k_buffers * k_tile + tile.v_buffers * v_tile + q_tile + tile.threads() * kept_units(tile) * 16 + barriers;
 }
@@ -343,7 +346,7 @@ inline TensorView value_view(const SageArgs& a, const Tile& tile) {
   view.strides[0] = bytes(s.token, static_cast<int>(tokens));
   view.strides[1] = bytes(s.head, a.kv_heads);
   view.strides[2] = bytes(s.batch, a.batch);
-  view.swizzle_bytes = a.dp % 64 == 0 ? 128 : 64;
+  view.swizzle_bytes = static_cast<std::uint32_t>(value_chunk_bytes(a.dp));
   view.box[0] = view.swizzle_bytes / 2;
   view.box[1] = static_cast<std::uint32_t>(tile.keys);
   return view;
